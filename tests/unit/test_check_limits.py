@@ -135,7 +135,7 @@ class TestLimits:
     ) -> None:
         result = judged(synthetic, limited({"cpu": 0.5}, {"cpu": effective}))
         assert result.verdict is Verdict.INVALID
-        assert "did not take effect: the kernel told" in result.reason
+        assert "did not take effect: the kernel reported" in result.reason
 
     def test_that_were_rounded_did(self, synthetic: SyntheticRun) -> None:
         limit_facts = limited({"memory": 64.0 * MIB}, {"memory": 64.0 * MIB - 4096})

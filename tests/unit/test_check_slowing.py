@@ -78,7 +78,7 @@ def test_another_factor_is_unknown(synthetic: SyntheticRun, paid: float) -> None
 def test_work_that_was_overlooked_is_unknown(synthetic: SyntheticRun) -> None:
     result = judged(made(synthetic, seen=0.1))
     assert result.verdict is Verdict.UNKNOWN
-    assert "overlooked" in result.reason
+    assert "missed and not slowed" in result.reason
 
 
 def test_reads_during_stops_are_unknown_where_the_disk_is_slowed(synthetic: SyntheticRun) -> None:

@@ -310,7 +310,7 @@ class TestLoaded:
     ) -> None:
         result, _ = self.judged(synthetic, pids, account)
         assert result.verdict is Verdict.UNKNOWN
-        assert result.reason.endswith("is not the one that loaded")
+        assert result.reason.endswith("is not the one that loaded the data")
 
     def test_an_embedded_engine_shares_its_process(self, synthetic: SyntheticRun) -> None:
         result, _ = self.judged(synthetic, [self.ENGINE_PID], ACCOUNT_ENGINE_AND_DRIVER)
@@ -328,7 +328,7 @@ class TestLoaded:
         synthetic.facts["crashes"] = [{"noticed_ns": 1, "words": "signal 8", "seconds": 1.0}]
         result, _ = self.judged(synthetic, [self.ENGINE_PID])
         assert result.verdict is Verdict.UNKNOWN
-        assert result.reason.endswith("died, and was started again")
+        assert result.reason.endswith("died and was restarted")
 
     def test_without_files_there_is_no_state(self, synthetic: SyntheticRun) -> None:
         result, _ = self.judged(synthetic, [self.ENGINE_PID], data_bytes=0)

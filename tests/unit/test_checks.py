@@ -432,9 +432,9 @@ class TestCompleteness:
     @pytest.mark.parametrize(
         ("driver", "figures"),
         [
-            ({"ended": "done"}, "its figures are whole"),
-            ({"ended": "cancelled"}, "its figures are of a part of it"),
-            (None, "its figures are of a part of it"),
+            ({"ended": "done"}, "its figures are complete"),
+            ({"ended": "cancelled"}, "its figures cover only a part of it"),
+            (None, "its figures cover only a part of it"),
         ],
     )
     def test_figures_are_whole_once_the_plan_was_played(
@@ -480,7 +480,7 @@ class TestBackground:
 
     @pytest.mark.parametrize(
         ("account", "message"),
-        [("engine and driver", "had to share it"), ("driver", "processes are not known")],
+        [("engine and driver", "had to share the machine"), ("driver", "processes are unknown")],
     )
     def test_an_engine_that_is_not_followed_may_be_in_it(
         self, synthetic: SyntheticRun, account: str, message: str
@@ -600,7 +600,7 @@ class TestClient:
         self, synthetic: SyntheticRun
     ) -> None:
         synthetic.driver = {"recorder_waits": 1}
-        assert "wait for the recorder" in checked(client, synthetic.write(), UNKNOWN).reason
+        assert "wait for Assay's recorder" in checked(client, synthetic.write(), UNKNOWN).reason
 
     def served(self, run: SyntheticRun, share: float | None) -> Run:
         """A server whose driver is a process of its own and uses this share of its one CPU."""

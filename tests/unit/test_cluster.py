@@ -75,7 +75,7 @@ class TestLine:
         cluster = read_cluster(synthetic)
         assert cluster.operations["a"].nodes[1].cpu_by == ("engine",)
         assert cluster.operations["a"].nodes[1].cpu_s == pytest.approx(0.04)
-        assert any("fewer than 3 looks" in note for note in cluster.notes)
+        assert any("fewer than 3 samples" in note for note in cluster.notes)
 
     def test_long_ones_have_the_kernels_with_children(self, synthetic: SyntheticRun) -> None:
         nodes = read_cluster(long(synthetic)).operations["a"].nodes
@@ -315,7 +315,7 @@ class TestBarriers:
         (run.dir / "raw" / "processes.arrows").unlink()
         cluster = cluster_of(run)
         assert cluster is not None
-        assert cluster.barriers == Barriers(missing="no processes of its nodes were looked at")
+        assert cluster.barriers == Barriers(missing="no processes of its nodes were sampled")
         assert cluster.series == {}
 
 

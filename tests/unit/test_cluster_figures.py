@@ -142,5 +142,5 @@ class TestBarriers:
     def test_subjects_without_say_why(self, tmp_path: Path) -> None:
         made = figure(runs(tmp_path), "barriers")
         assert made.says == ()
-        assert "ten looks" in made.missing[0]
+        assert "ten samples" in made.missing[0]
         assert "one server" in made.missing[1]

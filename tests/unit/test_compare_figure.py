@@ -144,7 +144,7 @@ class TestGain:
             for shown_line in shown_lines
         )
         alike = figure(rounds(tmp_path / "alike", sides[1], sides[1]))
-        assert any("none is read that is not needed" in line for line in lines(alike))
+        assert any("no unneeded column is read" in line for line in lines(alike))
 
     @pytest.mark.parametrize(
         ("counts", "remarkable"),
@@ -261,7 +261,7 @@ class TestFigure:
     def test_a_single_round_says_that_nobody_knows(self, tmp_path: Path) -> None:
         pairs = rounds(tmp_path, Side(USUAL), Side(PLANS_LONGER))[:1]
         shown = figure(pairs)
-        assert "By one round, so nobody knows" in shown.says[0]
+        assert "From one round, so its certainty" in shown.says[0]
         assert any("a single round" in sentence for sentence in shown.missing)
 
     def test_of_more_than_two_sides_two_are_named(self, tmp_path: Path) -> None:

@@ -300,13 +300,13 @@ class TestRefused:
         [
             (PART + "factor.engine = ['dukdb']\n", ("part.a (dukdb)", "did you mean 'duckdb'")),
             (PART + "workload = 'tpcx'\n", ("part.a: unknown workload 'tpcx'",)),
-            (PART + "streams = 2\n", ("part.a: streams is of a test: say test, too",)),
+            (PART + "streams = 2\n", ("part.a: streams applies to a test: add test",)),
             (PART + "min_time = 'x'\n", ("part.a: min_time:", "write it like 30s")),
             (PART + "factor.scale = [0.1, 'x']\n", ("part.a (scale=x): scale:", "valid number")),
             (PART + "prepare = ['no.sql']\n", ("prepare no.sql cannot be read",)),
             (
                 HEAD + "streams = 2\n[part.a]\n[part.b]\n",
-                ("streams does nothing in any part: streams is of a test",),
+                ("streams does nothing in any part: streams applies to a test",),
             ),
             (
                 PART + "factor.state = ['hot']\nexclude = [{ state = 'hot' }]\n",
@@ -328,7 +328,7 @@ class TestRefused:
         with pytest.raises(UsageError) as raised:
             considered_all(expansion.study)
         assert "2 runs cannot be made" in str(raised.value)
-        assert "part.a (keep_data=true, probes=all): --keep-data goes with" in str(raised.value)
+        assert "part.a (keep_data=true, probes=all): --keep-data needs" in str(raised.value)
 
     def test_a_key_at_the_head_is_for_those_parts_where_it_means_something(
         self, tmp_path: Path

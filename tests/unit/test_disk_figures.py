@@ -209,7 +209,7 @@ class TestVerdict:
 
     def test_one_round_is_not_sure(self, tmp_path: Path, ceilings: tuple[StudyRun, ...]) -> None:
         figure = drawn("verdict", by_elimination(tmp_path, rounds=1), ceilings)
-        assert "nobody knows how sure" in figure.says[0]
+        assert "its certainty is unknown" in figure.says[0]
 
     def test_what_lacks_is_said(self, tmp_path: Path) -> None:
         figure = drawn("verdict", (added(tmp_path, "as it is", 1, Reading()),))

@@ -51,11 +51,11 @@ def test_it_needs_a_fleet_that_meets_and_a_server_that_is_not_ours():
     assert (
         asked(**MIX, dsn=dsn, fleet=PLACE, fleet_plain=True, engine_host="db").engine_host == "db"
     )
-    with pytest.raises(UsageError, match="say --fleet, too"):
+    with pytest.raises(UsageError, match="add --fleet"):
         asked(**MIX, dsn=dsn, engine_host="db")
-    with pytest.raises(UsageError, match=r"--engine-host: agents of our own.*--fleet tcp://"):
+    with pytest.raises(UsageError, match=r"--engine-host: local agents.*--fleet tcp://"):
         asked(**MIX, dsn=dsn, fleet="2", engine_host="db")
-    with pytest.raises(UsageError, match="--engine-host: an engine of ours is on this host"):
+    with pytest.raises(UsageError, match="--engine-host: a private engine is on this host"):
         asked(**MIX, fleet=PLACE, fleet_plain=True, engine_host="db")
     with pytest.raises(UsageError, match="--engine-host and --block-trace"):
         asked(**MIX, dsn=dsn, fleet=PLACE, fleet_plain=True, engine_host="db", block_trace=True)

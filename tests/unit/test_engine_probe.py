@@ -289,7 +289,7 @@ class TestTheProbe:
         finally:
             hanging.set()
         assert error is not None
-        assert "did not tell its counters" in error
+        assert "did not report its counters" in error
         assert probe._thread is not None
         probe._thread.join(PATIENCE_S)
 

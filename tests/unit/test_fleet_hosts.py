@@ -218,7 +218,7 @@ def test_a_host_that_dies_is_an_outcome_and_its_events_until_then_are_kept(fleet
     # Whoever kills the run now leaves it so.
     killed = check(Run(run.dir))
     assert killed.verdict is Verdict.UNKNOWN
-    assert "lies in raw/fleet" in killed.reason
+    assert "they are in raw/fleet" in killed.reason
     driver.close()
     assert (last["kind"], last["report"]["ended"]) == ("driven", "done")
     read = Run(run.dir)

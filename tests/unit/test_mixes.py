@@ -92,7 +92,7 @@ class TestAsked:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"mixes_max": 100}, "say --until-steady, too"),
+            ({"mixes_max": 100}, "add --until-steady"),
             ({"until_steady": True, "time": "9s"}, "say --mixes and --mixes-max"),
             ({"until_steady": True, "mixes_max": 40}, "--mixes 50 is more"),
             ({"until_steady": True, "mixes_max": 60, "clients": 4}, "it takes 80 to say anything"),
@@ -246,14 +246,14 @@ class TestTold:
         slower = marks(15, lambda number: 12.0 - 0.7 * number, begun_ns=BEGUN_NS)
         run_document, _, message = shown(write_mixes(tmp_path, slower))
         assert run_document["steady"]["steady"] is None
-        assert "15 mixes, too few looks" in message
+        assert "15 mixes, too few samples" in message
         assert claims(run_document) == []
 
     def test_of_too_few_looks_nothing_is_said(self, tmp_path: Path) -> None:
         few = marks(600, begun_ns=BEGUN_NS)[::100]
         run_document, html, message = shown(write_mixes(tmp_path, few))
         assert run_document["steady"]["steady"] is None
-        assert "too few looks" in message
+        assert "too few samples" in message
         assert 'id="chart-steady"' in html
 
     def test_the_chart_draws_warm_up_and_measured_mixes_over_one_axis(self, tmp_path: Path) -> None:

@@ -30,13 +30,13 @@ DSN = "postgresql://reader@db/shop"
         ({"dsn": DSN, "time": "soon"}, "--time"),
         ({"dsn": DSN, "time": "0s"}, "above 0"),
         ({"dsn": DSN, "probe_interval": "1us"}, "--probe-interval"),
-        ({"dsn": DSN, "engine_host": "db"}, "say --fleet, too"),
+        ({"dsn": DSN, "engine_host": "db"}, "add --fleet"),
         ({"dsn": DSN, "fleet": "tcp://127.0.0.1:8786"}, "drives nothing"),
         ({"dsn": DSN, "fleet": "2", "engine_host": "db"}, "as tcp://HOST:PORT"),
         ({"dsn": DSN, "fleet": "tcp://db:8786", "engine_host": "db"}, "--fleet-tls DIR"),
         ({"dsn": "host=db", "engine": "duckdb"}, "DuckDB cannot be observed"),
         ({"dsn": "oracle://db"}, "no engine speaks"),
-        ({"dsn": DSN, "engine": "postgresql@18"}, "has the version that it has"),
+        ({"dsn": DSN, "engine": "postgresql@18"}, "its version cannot be chosen"),
     ],
 )
 def test_what_would_do_nothing_is_refused(options: dict[str, Any], said: str) -> None:

@@ -134,7 +134,7 @@ def test_settings_are_texts_as_engines_have_them() -> None:
 
 def test_a_default_is_for_whatever_it_fits_and_what_was_asked_for_is_refused() -> None:
     assert asked([], streams=3).streams == 3
-    with pytest.raises(UsageError, match="--streams is of a test"):
+    with pytest.raises(UsageError, match="--streams applies to a test"):
         asked(["streams"], streams=3)
 
 

@@ -100,7 +100,7 @@ def test_what_a_statement_reads_and_which_columns_nobody_needs() -> None:
     assert "Plan of q01, statement by_name" in told
     assert "Read: index lookups 1, rows by scans 200 (the session's counters)." in told
     assert "Columns of t: 2 read, 1 named; not named: b, 500 B a row at most." in told
-    assert "Columns of u: 1 named, what is read is not told." in told
+    assert "Columns of u: 1 named, its columns read are not known." in told
 
 
 def test_several_statements_are_numbered() -> None:

@@ -163,8 +163,8 @@ def test_statements_have_their_lines_and_one_draw_of_their_values(tmp_path: Path
         ("vacuum t", {"roll_back": True}, ["cannot be rolled back", "q.sql:1: vacuum"]),
         ("commit", {"roll_back": True}, ["commit begins or ends a transaction"]),
         ("select 1", {"roll_back": True, "allow_writes": True}, ["leave one of the two out"]),
-        ("select 1", {"dsn": None, "roll_back": True}, ["--roll-back goes with --dsn"]),
-        ("select 1", {"dsn": None, "allow_writes": True}, ["--allow-writes goes with --dsn"]),
+        ("select 1", {"dsn": None, "roll_back": True}, ["--roll-back needs --dsn"]),
+        ("select 1", {"dsn": None, "allow_writes": True}, ["--allow-writes needs --dsn"]),
         (
             "insert into t values (1)",
             {"dsn": "trino://me@127.0.0.1:1/a/b", "roll_back": True},

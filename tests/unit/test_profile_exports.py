@@ -279,5 +279,5 @@ class TestFiles:
             export(profiled, "pprof", tmp_path / "file" / "mine")
 
     def test_tables_are_of_a_whole_run(self, run: Run, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match=r"csv is of a whole run.*flamegraph"):
+        with pytest.raises(UsageError, match=r"csv exports a whole run.*flamegraph"):
             export(run, "csv", tmp_path, "q01")

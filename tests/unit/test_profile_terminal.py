@@ -168,10 +168,10 @@ def test_samples_of_several_sessions_are_said_to_be_of_all_operations(
     sampling = replace(profile.sampling, told_apart=False)
     document_section = section(run, replace(profile, sampling=sampling))
     lines = list(profile_lines(document_section, 100))
-    assert "not told apart by operation" in " ".join(lines[:2])
+    assert "cannot be split by operation" in " ".join(lines[:2])
     assert any("HashTable<*>::Probe" in line for line in lines)
     assert document_section["operations"] == []
-    assert "not told apart by operation" in (why_empty(document_section) or "")
+    assert "cannot be split by operation" in (why_empty(document_section) or "")
     assert document_section["metered_s"] is None
 
 

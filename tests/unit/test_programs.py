@@ -77,7 +77,7 @@ class TestStatements:
             ("-- name: a\nbegin;\n-- name: b\n", "no statement follows the name b"),
             ("-- name: a\nselect $[ ${i.#}", "a: a list is not closed"),
             ("-- name: a\nselect $[ $[ ${i.#} ] ]", "a: a list is not closed, or has a bracket"),
-            ("-- name: a\nselect ${i.#}", r"a: \$\{i.#\} is of an element, and stands in no list"),
+            ("-- name: a\nselect ${i.#}", r"a: \$\{i.#\} belongs to an element, but is in no list"),
             ("-- name: a\nselect '${i}'", r"a: \$\{i\} stands inside quotes"),
             ("-- name: a\nselect 'a", "a quote or comment in it is not closed"),
         ],

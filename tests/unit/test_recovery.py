@@ -130,7 +130,7 @@ def test_a_database_that_a_run_ended_at_has_lost_nothing_that_is_known(tmp_path:
     assert looks(run) == []
     result = recovery.check(run)
     assert (result.verdict, result.value) == (Verdict.UNKNOWN, None)
-    assert "what is in its database then is not known" in result.reason
+    assert "the state of its database afterwards is not known" in result.reason
 
 
 def test_copies_that_were_not_asked_are_not_known(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_copies_that_were_not_asked_are_not_known(tmp_path: Path) -> None:
     write_json(path / "run.json", facts | {"copies": [{"number": 0, "began_ns": 1, "ended_ns": 2}]})
     result = recovery.check(Run(path))
     assert result.verdict is Verdict.UNKNOWN
-    assert "what is in the copies is not known" in result.reason
+    assert "the state of the copies is not known" in result.reason
 
 
 def test_a_killed_run_is_as_long_as_until_then(tmp_path: Path) -> None:
@@ -227,10 +227,10 @@ def asked_for(workload: str = "tpcc", **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"workload": "tpcb", "kill": "2s"}, ["tpcb does not say", "name one of tpcc"]),
+        ({"workload": "tpcb", "kill": "2s"}, ["tpcb declares no receipts", "name one of tpcc"]),
         ({"kill": "40s"}, ["--kill 40s", "ends after 30 s"]),
         ({"kill": "2s", "slow": {"cpu": "2"}}, ["--kill and --slow"]),
-        ({"kill": "2s", "operation": ["payment"]}, ["does not say"]),
+        ({"kill": "2s", "operation": ["payment"]}, ["declares no receipts"]),
         ({"kill": "0s"}, ["--kill 0", "above 0"]),
         ({"kill": "soon"}, ["--kill"]),
         (

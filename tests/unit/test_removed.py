@@ -155,7 +155,7 @@ class TestFigure:
         assert figure.measures == ()
         assert figure.says == ()
         (missing,) = figure.missing
-        assert "q01 without computation: it does not read the same" in missing
+        assert "q01 without computation: it reads other data" in missing
         assert "Index Only Scan of t by i" in missing
 
     def test_one_without_plans_is_not_known(self, tmp_path: Path) -> None:

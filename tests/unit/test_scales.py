@@ -326,12 +326,10 @@ class TestFigure:
 
     def test_one_round_has_no_interval_and_says_so(self, tmp_path: Path) -> None:
         made_figure = figure(tmp_path, rounds=1)
-        assert made_figure.says[0].endswith("By one round, so nobody knows how sure that is.")
+        assert made_figure.says[0].endswith("From one round, so its certainty is unknown.")
         assert any("a single round has no interval" in sentence for sentence in made_figure.missing)
         assert not any("different things" in sentence for sentence in made_figure.says)
-        assert any(
-            "one round does not tell that from noise" in sentence for sentence in made_figure.says
-        )
+        assert any("with one round this may be noise" in sentence for sentence in made_figure.says)
         assert {row["differs"] for row in rows(made_figure, "ratios")} == {"-"}
 
     def test_one_scale_is_no_comparison(self, tmp_path: Path) -> None:
@@ -535,7 +533,7 @@ class TestCosts:
         ((1.5, 1.5, 1.5), "more than in proportion"),
         ((0.9, 1.0, 1.1), "in proportion"),
         ((-0.1, 0.0, 0.1), "no growth beyond noise"),
-        ((0.0, 0.5, 1.0), "told neither from no growth nor from growth in proportion"),
+        ((0.0, 0.5, 1.0), "between no growth and growth in proportion"),
         ((0.97,), "in proportion"),
         ((0.8,), "less than in proportion"),
     ],

@@ -163,7 +163,7 @@ def test_texts_are_those_of_the_variant(tpch: Workload) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"test": "power", "streams": 2}, "--streams is of the throughput test"),
+        ({"test": "power", "streams": 2}, "--streams applies to the throughput test"),
         ({"refresh": False, "refresh_batches": 4}, "--refresh-batches"),
         ({"test": "steady", "refresh_batches": 0}, "--refresh-batches"),
     ],

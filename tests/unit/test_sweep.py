@@ -158,7 +158,7 @@ REFUSED = {
     "--vary a=1,2 --vary a=3,4": "--vary a is given twice",
     "--clients 1,2 --repeat 0": "repeat",
     "--clients 1,2 --budget soon": "--budget 'soon': write it like 90s, 30m or 2h",
-    "--clients 1,2 --min-time 3s": "--min-time is of an order that is repeated",
+    "--clients 1,2 --min-time 3s": "--min-time applies to an order that is repeated",
     "--clients 1,2 --districts 3": "districts",
     "--clients 1,2 --engine postgrsql": "did you mean 'postgresql'?",
     "--clients 1,2 --engine postgresql --set a": "--set a: write it as --set name=value",

@@ -52,12 +52,12 @@ def test_what_could_not_be_split_is_in_the_wall_time_and_not_in_the_sum(
     assert wall.startswith("700 ms of wall time; 600 ms of it could be split: on CPU 240 ms + ")
     page = in_one_line(run_document)
     assert "One pass 700 ms of wall time; 600 ms of it could be split" in page
-    assert "Not split q02. q02: not told, what was counted of its threads comes to 170 %" in page
+    assert "Not split q02. q02: not known, the counters of its threads add up to 170 %" in page
 
 
 def test_a_run_of_which_nothing_could_be_split_says_why(run_document: dict[str, Any]) -> None:
     page = in_one_line(without_split(run_document, "q01", "q02", "q03") | {"where": None})
-    assert "Where not told, what was counted of its threads comes to 170 %" in page
+    assert "Where not known, the counters of its threads add up to 170 %" in page
 
 
 def test_what_is_not_there_says_why(run_document: dict[str, Any]) -> None:

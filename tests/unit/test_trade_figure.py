@@ -166,13 +166,13 @@ class TestEffect:
         levels = [Made("1", switches=None), Made("2", switches=None)]
         knob = KNOB | {"moves": ["block_delay_ns"]}
         shown = figure_of(study(tmp_path, [levels, levels], {"threads": knob}))
-        assert any("this host's kernel does not tell it" in sentence for sentence in shown.says)
+        assert any("this host's kernel does not report it" in sentence for sentence in shown.says)
         assert any("voluntary switches: not measured" in sentence for sentence in shown.missing)
 
     def test_one_round_tells_nothing_from_noise(self, tmp_path: Path) -> None:
         shown = figure_of(study(tmp_path, [[Made("1"), Made("2", 0.5, faults=700)]]))
         said = " ".join(shown.says)
-        assert "one run a level, so nothing tells the others from noise" in said
+        assert "one run a level, so the others may be noise" in said
         assert "not known whether threads took effect: there is one run a level" in said
 
     @pytest.mark.parametrize(

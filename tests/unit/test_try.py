@@ -107,7 +107,7 @@ class TestStudy:
                 None,
                 "give the server's address once more, --dsn",
             ),
-            ({}, "postgresql://h/d", "was on a server of our own"),
+            ({}, "postgresql://h/d", "was on a private server"),
             ({"settings": {"secret": "***"}}, None, "'secret' had one"),
             ({"prepare": {"a.sql": "password '***'"}}, None, "'a.sql' had one"),
             ({"moons": 3}, None, "'moons', which this Assay does not know"),

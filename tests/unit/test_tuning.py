@@ -331,8 +331,8 @@ class TestKnobs:
             ("=1..2", "write it as NAME=LOW..HIGH"),
             ("work_mem=1MB,1MB", "1MB is given twice"),
             ("clients=1..8", "an option of assay run"),
-            ("wrk_mem", "tells no values of it"),
-            ("untold", "tells no values of it; did you mean"),
+            ("wrk_mem", "declares no values of it"),
+            ("untold", "declares no values of it; did you mean"),
         ],
     )
     def test_what_is_no_knob_is_refused_with_the_mend(self, text: str, message: str) -> None:

@@ -127,7 +127,7 @@ def test_what_is_no_verb_is_told_with_those_there_are() -> None:
 
 
 def test_a_wrong_option_is_refused_as_on_the_command_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--streams is of a test"):
+    with pytest.raises(UsageError, match="--streams applies to a test"):
         assay.run("tpch", streams=2, runs=tmp_path, **QUICK)
     with pytest.raises(UsageError, match=r"'sclae' is no option of a run; did you mean 'scale'"):
         assay.run("tpch", sclae=2, runs=tmp_path)

@@ -34,7 +34,7 @@ pub enum SlowError {
     #[error(transparent)]
     Stream(#[from] StreamError),
     /// The thread ended by a panic: a defect of this crate.
-    #[error("what slows the engine panicked; its streams end early")]
+    #[error("the thread that slows the engine panicked; its streams end early")]
     Panicked,
 }
 

@@ -1,4 +1,4 @@
-"""What the time of a thread can be spent on: the parts that an operation's time is split into.
+"""The causes on which a thread's time is spent: the parts of an operation's time.
 
 On a CPU, ready to run and kept from it, or asleep for a cause. What no source accounts for is a
 part of its own and is shown.

@@ -1,4 +1,4 @@
-"""How large the data of a run are, in the measure that its workload's results are named with."""
+"""The size of a run's data, in the unit in which its workload states results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCALE = "scale"
 
 @dataclass(frozen=True)
 class Size:
-    """How large the data of a run are.
+    """The size of a run's data.
 
     Attributes:
         scale: As it was asked for.
@@ -85,7 +85,7 @@ def host_memory_bytes(run: Run) -> float | None:
 
 
 def cache_bytes(run: Run) -> float | None:
-    """Size of the engine's own cache of data; None where the engine does not tell it."""
+    """Return the size of the engine's data cache in bytes; None if the engine hides it."""
     advice = run.facts.get("engine", {}).get("advice") or {}
     name = advice.get("settings", {}).get(CACHE, {}).get("name")
     settings = run.environment.get("engine", {}).get("settings") or {}

@@ -132,7 +132,7 @@ def summary_of(run: Run) -> Summary:
 
 
 def metric_of_run(run: Run, kind: str, number: int) -> float | None:
-    """Power, throughput or composite of one run of a test, from 1; None where it has none."""
+    """Return a metric's value in one run of a test, from 1; None where it has none."""
     return _test_metric(run, kind, number)
 
 
@@ -147,7 +147,7 @@ def _test_metric(run: Run, kind: str, number: int | None) -> float | None:
 
 
 def metric_of_kind(metrics: Figures, kind: str) -> float | None:
-    """Return power, throughput or composite, by its name."""
+    """Return the value of power, throughput or composite, by its name."""
     return {POWER: metrics.power, THROUGHPUT: metrics.throughput, COMPOSITE: metrics.composite}[
         kind
     ]

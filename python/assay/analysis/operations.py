@@ -1,4 +1,4 @@
-"""What each operation came to: outcomes, passes, the median of its service time."""
+"""Sums up each operation: outcomes, passes and median service time."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def measured(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_counted(events: pl.DataFrame) -> pl.Expr:
-    """Whether an event is one that figures are of: measured, and not under way at a stop."""
+    """Return True for events that count in figures: measured, and not cut short by a stop."""
     return is_measured(events) & ~cut_short()
 
 
 def cut_short() -> pl.Expr:
-    """Whether an operation was under way when the run was stopped."""
+    """Return True for operations that were under way when the run was stopped."""
     return pl.col("error").eq_missing(CANCELLED)
 
 
 def is_measured(frame: pl.DataFrame) -> pl.Expr:
-    """Whether a row's `phase` is one that the figures of operations are of."""
+    """Return True for rows whose `phase` counts in the figures of operations."""
     phases = measured_phases(frame["phase"].unique().cast(pl.String).to_list())
     return pl.any_horizontal(pl.lit(value=False), *(pl.col("phase") == name for name in phases))
 
@@ -126,7 +126,7 @@ def window_of(run: Run) -> tuple[int, int] | None:
 
 
 def _looked_ns(run: Run, begun_ns: int, observed: Mapping[str, int]) -> tuple[int, int] | None:
-    """The time of looking; of an observation that was killed it ends with its last look."""
+    """Return the observed time in ns, which ends with the last sample if it was killed."""
     ended_ns: object = observed.get("ended_ns")
     if ended_ns is None and run.has("looks"):
         ended_ns = run.table("looks")["time_ns"].max()

@@ -1,4 +1,4 @@
-"""Everything that is told of one run, as plain values. Reports render it and compute nothing."""
+"""Summarises one run as plain values, which reports render without computing."""
 
 from __future__ import annotations
 
@@ -228,13 +228,13 @@ def _cores(run: Run, used: Accounts | None) -> int | None:
 
 
 def pinned_cpus(run: Run) -> dict[str, int]:
-    """How many CPUs each side was pinned to, by `engine` and `client`; empty without pinning."""
+    """Return the number of CPUs each side was pinned to, by `engine` and `client`."""
     pin = run.environment.get("pin") or {}
     return {side: len(cpus) for side, cpus in pin.items() if cpus}
 
 
 def cpus_allowed(run: Run) -> int | None:
-    """How many CPUs the run was allowed to use; None if that was not recorded."""
+    """Return the number of CPUs the run could use; None if not recorded."""
     return len(run.environment.get("host", {}).get("cpu", {}).get("allowed") or []) or None
 
 
@@ -245,7 +245,7 @@ def probe_core_share(run: Run) -> float | None:
 
 
 def probe_core_shares(run: Run) -> dict[str, float]:
-    """The same of each probe whose cost is in the record."""
+    """Return the share of a core that each probe used, where its cost is recorded."""
     shares = {}
     for name in run.facts.get("probes", {}):
         if not run.has(f"probe-{name}"):

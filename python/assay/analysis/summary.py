@@ -1,4 +1,4 @@
-"""What a run is summarised to: figures of it, and of each of its operations."""
+"""The summary of a run: its figures, and those of each operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether every row that was returned is right. A wrong answer must never look like a result.
+"""Checks that every returned row is right: a wrong answer must never look like a result.
 
 Where refresh functions change the data, an answer is right if it fits a state that was current at
 some moment between its start and its end.
@@ -67,18 +67,18 @@ def _no_answers(run: Run) -> str | None:
 
 
 def _kept_hint(run: Run, operation: str) -> str:
-    """Say of which state an answer is that somebody kept; empty where Assay knows the data."""
+    """Return which state a kept answer is of; empty where Assay knows the data."""
     kept = kept_answers(run).get(operation)
     if kept is None:
         return ""
     return (
-        f". Compared with the rows kept on {kept.state}. If the data were changed since, keep them"
-        " anew: assay answers ... --keep"
+        f". Compared with the rows kept on {kept.state}. If the data have changed since, keep"
+        f" them again: assay answers ... --keep"
     )
 
 
 def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> CheckResult | None:
-    """Of queries whose data nobody else knows: measured well, and not all compared.
+    """Return the verdict on queries of your own whose answers were not all compared.
 
     None where answers are lacking for another reason, or none is.
     """
@@ -169,13 +169,13 @@ class _Judgement:
         self._leave_beside(beside)
 
     def _runs_beside(self, answer: dict[str, Any]) -> bool:
-        """Whether the data had too many states meanwhile to be told apart."""
+        """Return True if the data had too many possible states during the query."""
         first = answer["state_first"]
         many = self.refresh is not None and self.refresh.many
         return many and first is not None and first < answer["state_last"]
 
     def _leave_beside(self, answers: list[dict[str, Any]]) -> None:
-        """Those whose operation was asked again, and right, when the data were known."""
+        """Leave out answers that were asked again, and were right, once the data were known."""
         for answer in answers:
             if (answer["operation"], answer["variant"]) in self._fitted:
                 self.asked_again += answer["answers"]
@@ -219,7 +219,7 @@ class _Judgement:
             self.right += answer["answers"]
 
     def _may_be_more(self, operation: str, variant: int) -> bool:
-        """Whether as many results were kept as are kept at most: there may have been more."""
+        """Return True if no more results were kept because their limit was reached."""
         kept_at_most: int = self.run.facts["plan"]["results_kept"]
         executed, digests = self._seen[operation, variant]
         if executed < kept_at_most:
@@ -290,7 +290,7 @@ def _why_unknown(
 
 
 def _not_compared(run: Run, judgement: _Judgement) -> str | None:
-    """Why some answers were not compared, the worst reason first; None if all were."""
+    """Return why some answers were not compared, the worst reason first; None if all were."""
     left = judgement.not_compared
     if "without" in left:
         return _without(run, judgement)
@@ -298,19 +298,19 @@ def _not_compared(run: Run, judgement: _Judgement) -> str | None:
         return f"{next(iter(left['unseen']))} returned more different results than were kept"
     if "lost" in left:
         return (
-            f"{left['lost'].total()} came after a refresh function that did not succeed, so the"
-            " data that they are of are not known"
+            f"{left['lost'].total()} followed a failed refresh function, so the state of their"
+            f" data is unknown"
         )
     if "beside" in left:
         return (
-            f"{left['beside'].total()} ran beside refreshes of one transaction an order, so the"
-            " data that they are of are not known; --refresh-batches 1 would tell"
+            f"{left['beside'].total()} ran beside refreshes with one transaction an order, so the"
+            f" state of their data is unknown; use --refresh-batches 1"
         )
     return None
 
 
 def _planned_executions(run: Run, refresh: Refresh | None) -> int:
-    """How many executions there were to be, those that failed or were skipped included."""
+    """Return the number of planned executions, including those that failed or were skipped."""
     functions = [] if refresh is None else list(refresh.functions)
     events = plain(run.table("events"))
     return events.filter(~pl.col("operation").is_in(functions)).height
@@ -324,7 +324,7 @@ def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
 
 
 def _without(run: Run, judgement: _Judgement) -> str:
-    """Why there are no rows to compare with."""
+    """Return why there are no rows to compare with."""
     unknown = list(judgement.not_compared["without"])
     drawn = [name for name in unknown if name in run.facts["workload"].get("drawn_operations", [])]
     if drawn:
@@ -346,7 +346,7 @@ def _without(run: Run, judgement: _Judgement) -> str:
 
 
 def _first_reason(not_made: list[dict[str, Any]], unknown: list[str]) -> str | None:
-    """Why the first of the operations has none."""
+    """Return why the first of the operations has no rows to compare with."""
     reasons = [
         f"{operation['operation']}: {operation['why']}"
         for operation in not_made

@@ -1,4 +1,4 @@
-"""Whether others used the machine while it was measured."""
+"""Checks that no other programs used the machine during the measurement."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 NAME = "background_load"
 UNTOLD = (
-    "the engine is one of them if it runs on this host, because its processes are not known;"
-    " measure it by an engine that tells them, or from another host"
+    "they include the engine if it runs on this host, because its processes are unknown; measure"
+    " it with an engine that reports them, or from another host"
 )
 
 
@@ -28,7 +28,7 @@ def check(run: Run) -> CheckResult:
     share = used.background_s / used.capacity_s
     seen = f"others used {percent_text(share)} of the machine's CPU time"
     if share > BACKGROUND_SHARE_MAX:
-        shared = "the engine had to share it; end what else runs and repeat the run"
+        shared = "the engine had to share the machine; stop other programs and repeat the run"
         reason = f"{seen}: {shared if used.knows_engine else UNTOLD}"
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=share, threshold=BACKGROUND_SHARE_MAX

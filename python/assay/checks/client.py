@@ -1,4 +1,4 @@
-"""Whether the load generator itself was the bottleneck."""
+"""Checks that the load generator itself was not the bottleneck."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def check(run: Run) -> CheckResult:
     """Unknown if a driver with processes of its own was as busy as its CPUs allow."""
     if run.driver_report is not None and run.driver_report["recorder_waits"]:
         reason = (
-            "sessions had to wait for the recorder: their times are partly ours; use a faster disk"
-            " for --runs or fewer clients"
+            "sessions had to wait for Assay's recorder, so their times are too long: use a faster"
+            " disk for --runs, or fewer clients"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if hosts_of(run.facts):
@@ -40,26 +40,32 @@ def check(run: Run) -> CheckResult:
     could = "the CPU" if cpus == 1 else f"the {cpus} CPUs"
     seen = f"the load generator used {percent_text(share)} of {could} it could use"
     if share > CLIENT_SHARE_MAX:
-        reason = f"{seen}, so latency is partly ours: fewer clients, or a second machine"
+        reason = (
+            f"{seen}, so latency includes the load generator's delay: use fewer clients, or"
+            f" a second machine"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=CLIENT_SHARE_MAX)
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=CLIENT_SHARE_MAX)
 
 
 def _of_fleet(run: Run) -> CheckResult:
-    """The same by what each host of a fleet told of its driver's process."""
+    """Return the verdict for a fleet, from the CPU use that each host reports of its driver."""
     share = measured_share(run)
     if share is None:
-        reason = "client saturation not measured: no host told what its driver used"
+        reason = "client saturation not measured: no host reported its driver's CPU time"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     seen = f"the busiest driver of the fleet used {percent_text(share)} of the CPUs it could use"
     if share > CLIENT_SHARE_MAX:
-        reason = f"{seen}, so latency is partly ours: fewer clients, or one more host"
+        reason = (
+            f"{seen}, so latency includes the load generator's delay: use fewer clients, or"
+            f" one more host"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=CLIENT_SHARE_MAX)
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=CLIENT_SHARE_MAX)
 
 
 def client_cpus(run: Run, cpus: int) -> int:
-    """How many CPUs the driver could use: those it was pinned to, and no more than its clients.
+    """Return the number of CPUs the driver could use: those it is pinned to, at most one a client.
 
     Args:
         run: The run.

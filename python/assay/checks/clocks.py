@@ -1,4 +1,4 @@
-"""Whether times are in their order: scheduled, started, finished."""
+"""Checks that the times of each operation are in order: scheduled, started, finished."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def check(run: Run) -> CheckResult:
         | (pl.col("finished_ns") < pl.col("started_ns"))
     )
     if not backwards.is_empty():
-        reason = (
-            f"{backwards.height} events have times that run backwards: no time is to be trusted"
-        )
+        reason = f"{backwards.height} events have times that run backwards: no time can be trusted"
         return CheckResult(
             NAME, Verdict.INVALID, reason, value=float(backwards.height), threshold=0
         )

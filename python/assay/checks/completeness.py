@@ -1,4 +1,4 @@
-"""Whether the run came to its end and its record is as it was sealed."""
+"""Checks that the run reached its end and that its seal is intact."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.INVALID, reason)
     if not run.complete:
         why = run.facts.get("reason") or "it was killed or is still running"
-        extent = "its figures are whole, for its plan was played to the end"
+        extent = "its figures are complete: the plan was played to the end"
         if not run.driven:
-            extent = "its figures are of a part of it"
+            extent = "its figures cover only a part of it"
         if run.facts["status"] == STATUS_FAILED:
             return CheckResult(NAME, Verdict.UNKNOWN, f"the run failed: {why}; {extent}")
         reason = f"the run is {run.facts['status']} ({why}): {extent}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     ended = (run.driver_report or {}).get("ended", "done")
     if ended != "done" and run.facts.get("fault") is None:
-        reason = f"the driver ended early ({ended}): the run's figures are of a part of it"
+        reason = f"the driver ended early ({ended}): the figures cover only a part of the run"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not run.sealed:
-        reason = "the run has no seal: whether its record is whole cannot be told"
+        reason = "the run has no seal, so it is unknown whether its record is complete"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(NAME, Verdict.VALID, "the run came to its end and its seal holds")

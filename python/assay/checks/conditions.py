@@ -1,4 +1,4 @@
-"""Whether the data were consistent before the load, and were so after it.
+"""Checks that the data were consistent before the load and after it.
 
 A condition is an operation of `before` or `after` whose right answer has no row: what it returns
 violates it. One of the mix that is played before it to be compared with kept rows is none.
@@ -24,14 +24,14 @@ PHASES = (PHASE_BEFORE, PHASE_AFTER)
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if a condition returned a row; unknown if one was not looked at where it should."""
+    """Invalid if a condition returned a row; unknown if one was not checked."""
     asked = {
         phase: [name for name in run.facts["workload"].get(phase, []) if _is_condition(run, name)]
         for phase in PHASES
     }
     planned = {phase["name"] for phase in run.facts["plan"].get("phases", [])}
     if not any(asked.values()):
-        reason = "no conditions: the workload names none that the data have to keep"
+        reason = "no conditions: the workload declares none"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     events = plain(run.table("events")).filter(pl.col("outcome") == "ok")
     seen = {
@@ -63,14 +63,14 @@ def check(run: Run) -> CheckResult:
         if (phase, name) not in seen
     ]
     if missing:
-        reason = f"{len(missing)} conditions were not looked at, {missing[0]} the first of them"
+        reason = f"{len(missing)} conditions were not checked, {missing[0]} the first of them"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     held = [f"{len(asked[phase])} {phase}" for phase in PHASES if phase in planned and asked[phase]]
     reason = f"all conditions held: {' and '.join(held)} the load"
     if recovered:
         reason = f"{reason}; those after it in each recovered database"
     if PHASE_BEFORE not in planned and asked[PHASE_BEFORE]:
-        reason = f"{reason}; before it none was looked at, for that would have warmed the data"
+        reason = f"{reason}; before it none was checked, because that would have warmed the data"
     return CheckResult(NAME, Verdict.VALID, reason)
 
 

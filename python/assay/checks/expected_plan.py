@@ -1,4 +1,4 @@
-"""Whether a query was executed as a study's part expects: another plan answers another question.
+"""Checks that a query was executed with the plan that the study's part expects.
 
 It is of a study: a run alone expects nothing, so it is not among the checks of every run.
 """
@@ -22,7 +22,7 @@ UNREMARKED = ("projection", "result")
 
 
 def expected_plan(run: Run, steps: Sequence[str]) -> CheckResult:
-    """Invalid at the first statement that was executed otherwise; unknown where nobody can tell.
+    """Invalid at the first statement with another plan; unknown where plans are missing.
 
     Args:
         run: A run that ended well.

@@ -1,4 +1,4 @@
-"""Whether all hosts of a fleet drove to the end, and how well their clocks are known."""
+"""Checks that all hosts of a fleet drove to the end, and how well their clocks are known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def check(run: Run) -> CheckResult:
         return CheckResult(
             NAME,
             Verdict.UNKNOWN,
-            "the run was killed, or goes on: what its hosts sent is not merged, and lies in"
+            "the run was killed or is still going on: data from its hosts are not merged; they"
+            " are in"
             f" {RAW_DIR}/{FLEET_DIR}, a folder for each host, by its own clock",
         )
     lost = lost_hosts(hosts)
@@ -42,8 +43,8 @@ def check(run: Run) -> CheckResult:
     clock = "on one clock" if unsure_s == 0 else f"clocks known to {seconds_text(unsure_s)}"
     if unsure_s > CLOCK_UNCERTAINTY_S_MAX:
         reason = (
-            f"{seen}, {clock} only: what is read second by second mixes moments; use a network with"
-            " shorter ways"
+            f"{seen}, {clock} only: figures of single seconds mix moments; use a network with"
+            f" lower latency"
         )
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=unsure_s, threshold=CLOCK_UNCERTAINTY_S_MAX

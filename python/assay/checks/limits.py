@@ -1,4 +1,4 @@
-"""Whether limits, read-ahead and device were in effect as they were asked for."""
+"""Checks that limits, read-ahead and device were in effect as requested."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(run: Run) -> CheckResult:
     asked_for = request.get("limits") or {}
     changes = [*run.facts.get("changes", [])]
     if asked_for and limited is None:
-        return CheckResult(NAME, Verdict.UNKNOWN, "limits were asked for and none was recorded")
+        return CheckResult(NAME, Verdict.UNKNOWN, "limits were requested, but none was recorded")
     problems: list[CheckResult] = [
         *(_of_limits(limited) if limited else ()),
         *_of_changes(request, changes),
@@ -50,7 +50,7 @@ def _of_limit(use: LimitUse) -> Iterator[CheckResult]:
     asked = f"{use.name} {amount_text(use.name, use.asked)}"
     if not use.in_effect:
         effective = "no limit" if use.effective is None else amount_text(use.name, use.effective)
-        reason = f"{asked} did not take effect: the kernel told {effective} at the end"
+        reason = f"{asked} did not take effect: the kernel reported {effective} at the end"
         yield CheckResult(NAME, Verdict.INVALID, reason)
     if use.used is None and use.name != "cpus":
         reason = f"whether {asked} was kept is not known: what was used was not counted"
@@ -64,7 +64,7 @@ def _of_limit(use: LimitUse) -> Iterator[CheckResult]:
 
 def _of_changes(request: dict[str, Any], changes: list[dict[str, Any]]) -> Iterator[CheckResult]:
     if (request.get("read_ahead_bytes") is not None or request.get("own_device")) and not changes:
-        yield CheckResult(NAME, Verdict.UNKNOWN, "the host was to be changed, and was not")
+        yield CheckResult(NAME, Verdict.UNKNOWN, "a change of the host was requested, but not made")
     for change in changes:
         if change["effective"] != change["asked"]:
             reason = (

@@ -1,4 +1,4 @@
-"""Whether each type of transaction had its share of those that succeeded."""
+"""Checks that each type of transaction had its share of those that succeeded."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _may_be_undealt(run: Run, name: str, done: dict[str, int], total: int, least: float) -> bool:
-    """Whether no more are missing than the last deck has cards of it, and terminals hold."""
+    """Return True if the missing transactions fit into the last deck and the waiting terminals."""
     phase: dict[str, Any] = measured_phase(run.facts)
     operations = run.facts["plan"]["operations"]
     played = [operations[number] for number in phase.get("operations", [])]

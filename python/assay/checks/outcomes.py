@@ -1,4 +1,4 @@
-"""Whether every operation was accounted for, and every one of them succeeded."""
+"""Checks that every operation is accounted for and succeeded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def check(run: Run) -> CheckResult:
         share = skipped.height / events.height
         reason = (
             f"{skipped.height} of {events.height} operations ({percent_text(share)}) were due and"
-            " never started: the engine did not hold the rate, and latencies are of the others"
+            " never started: the engine did not keep up with the rate, and latencies cover only"
+            " the others"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=0.0)
     if events.filter(cut_short()).height and run.facts.get("fault") is None:
@@ -72,7 +73,7 @@ def failure_of_all(run: Run) -> str | None:
 
 
 def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult | None:
-    """What is said where all that failed took longer than it was given, to see whether it would.
+    """Return the verdict if every failure is a query that was cut off at its own time limit.
 
     Only of plans that were forced, and of runs without a technique: how long these take is the
     question, and a limit answers it.
@@ -92,7 +93,7 @@ def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> C
 
 
 def _cut_off_by_the_end(run: Run, events: pl.DataFrame, skipped: pl.DataFrame) -> bool:
-    """Whether what was skipped is no more than what waits for a moment at the end of any load.
+    """Return True if no more was skipped than any load leaves waiting when it ends.
 
     An operation that is due just before the end of an open load, and not started by then, is
     skipped however fast the engine is.
@@ -124,7 +125,7 @@ def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
 
 
 def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str | None:
-    """How the events contradict themselves or the driver's own counts; None if they do not."""
+    """Return how the events contradict themselves or the driver's counts; None if they do not."""
     unknown = set(events["outcome"]) - OUTCOMES
     if unknown:
         return f"events have outcomes that do not exist: {', '.join(sorted(unknown))}"
@@ -137,7 +138,7 @@ def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str
 
 
 def _driver_counts(run: Run) -> dict[str, int] | None:
-    """Outcomes as the driver counted them, over all phases; None if it did not get to tell."""
+    """Return the driver's counts of outcomes over all phases; None if it wrote none."""
     report = run.driver_report
     if report is None:
         return None
@@ -150,7 +151,7 @@ def _driver_counts(run: Run) -> dict[str, int] | None:
 
 
 def _crashes(run: Run) -> str:
-    """What is told of a server that died and was started again; empty if none did."""
+    """Return a sentence on a server that died and was restarted; empty if none did."""
     crashes = run.facts.get("crashes", [])
     if not crashes:
         return ""

@@ -1,4 +1,4 @@
-"""Whether the probes saw the whole run, and what they cost."""
+"""Checks that the probes covered the whole run, and what they cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(run: Run) -> CheckResult:
     probes = run.facts.get("probes")
     meter_error = (run.driver_report or {}).get("meter_error")
     if meter_error:
-        reason = f"counters around operations are not whole: {meter_error}"
+        reason = f"counters around operations are incomplete: {meter_error}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not probes:
         return CheckResult(NAME, Verdict.UNKNOWN, "no probe ran: resources were not measured")
@@ -41,7 +41,7 @@ def check(run: Run) -> CheckResult:
     ]
     gap_s, limit_s = max(gaps, key=lambda gap: gap[0] / gap[1])
     if gap_s > limit_s:
-        reason = f"a probe saw nothing for {gap_s:.1f} s: what happened meanwhile is not known"
+        reason = f"a probe saw nothing for {gap_s:.1f} s: that time is not covered"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=gap_s, threshold=limit_s)
     shares = probe_core_shares(run)
     share = sum(cost for name, cost in shares.items() if name not in ASKED_FOR) if shares else None

@@ -1,4 +1,4 @@
-"""Whether CPU samples agree with the kernel's own count of CPU time, and were not lost."""
+"""Checks that CPU samples agree with the kernel's own count of CPU time, and were not lost."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def check(run: Run) -> CheckResult:
     lost = _lost_share(profile.sampling)
     if lost is not None and lost > SAMPLES_LOST_SHARE_MAX:
         reason = (
-            f"{percent_text(lost)} of the CPU samples were lost: what they were of is not known;"
-            " sample less often"
+            f"{percent_text(lost)} of the CPU samples were lost: the profile may be skewed;"
+            f" sample less often"
         )
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=lost, threshold=SAMPLES_LOST_SHARE_MAX
@@ -51,7 +51,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _lost_share(sampling: Sampling) -> float | None:
-    """Of all samples that the rings were to hold, other processes' too: they share the room."""
+    """Return the share of lost samples among all samples of the host, which share the buffers."""
     if sampling.lost is None:
         return None
     all_of_them = sampling.lost + sampling.taken + (sampling.elsewhere or 0)
@@ -61,7 +61,7 @@ def _lost_share(sampling: Sampling) -> float | None:
 def _agreement(explained: Shares) -> CheckResult:
     ratio, by_chance = explained.agreement, explained.by_chance
     if ratio is None or by_chance is None:
-        reason = "CPU time was not counted around operations: samples are compared with nothing"
+        reason = "samples cannot be verified: CPU time was not counted around operations"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     difference = abs(ratio - 1)
     seen = (
@@ -73,7 +73,7 @@ def _agreement(explained: Shares) -> CheckResult:
         reason = f"{seen}: too few to be compared; measure for longer"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False, value=difference)
     if is_far:
-        reason = f"{seen}: shares of the profile are of what was sampled, not of all that was used"
+        reason = f"{seen}: the profile's shares cover only the sampled part of the CPU time"
         verdict = Verdict.UNKNOWN
     else:
         reason, verdict = seen, Verdict.VALID

@@ -1,4 +1,4 @@
-"""Whether an open load was kept up with. A rate that was not held has no latency of its own."""
+"""Checks that the engine kept up with an open load: otherwise latency only shows the backlog."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ def check(run: Run) -> CheckResult:
     """Invalid if operations started late, or waited in a queue that grew through the run."""
     load = load_of(run.facts)
     if load is None or load.shape != OPEN:
-        return CheckResult(NAME, Verdict.VALID, "not an open load: nothing was due by a clock")
+        return CheckResult(
+            NAME, Verdict.VALID, "not an open load: operations had no scheduled start"
+        )
     went = open_schedule(run, load)
     if went is None:
-        reason = "whether the rate was held is not measured: no operation ended"
+        reason = "rate not checked: no operation ended"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     if grew(went, load):
         reason = _not_held(went, "latency grows with the length of the run", load)
@@ -55,7 +57,7 @@ def check(run: Run) -> CheckResult:
 
 
 def grew(went: Schedule, load: Load) -> bool:
-    """Whether the backlog grew through the whole run, and to more than a moment's operations."""
+    """Return True if the backlog grew steadily, and beyond a moment's operations."""
     steadily = went.chance < BACKLOG_TREND_CHANCE_MAX
     return steadily and went.waiting_end > backlog_limit(went, load)
 

@@ -1,4 +1,4 @@
-"""Whether a database that was recovered has all that had been acknowledged."""
+"""Checks that a recovered database has everything that had been acknowledged."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def check(run: Run) -> CheckResult:
 def _without_copies(run: Run) -> CheckResult:
     """Judge a run that asked no recovered database: it had none, or ended before."""
     if run.facts.get("fault") is not None:
-        done = "the engine was killed, and what is in its database then"
+        done = "the engine was killed, and the state of its database afterwards"
     elif run.facts.get("copies"):
-        done = "the device was copied, and what is in the copies"
+        done = "the device was copied, and the state of the copies"
     else:
         reason = "recovery not checked: nothing was killed or copied"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)

@@ -1,4 +1,4 @@
-"""Whether nine of ten executions of each type kept its limit of time."""
+"""Checks that nine of ten executions of each type met its response time limit."""
 
 from __future__ import annotations
 

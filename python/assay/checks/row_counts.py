@@ -1,4 +1,4 @@
-"""Whether each execution returned as many rows as the workload says it does."""
+"""Checks that each execution returned as many rows as the workload declares."""
 
 from __future__ import annotations
 
@@ -62,6 +62,6 @@ def _counted(run: Run, rows_expected: dict[str, int | list[int]]) -> pl.DataFram
 
 
 def _wanted(row: dict[str, Any]) -> str:
-    """How many rows there should be, in words."""
+    """Return the expected number of rows, in words."""
     least, most = row["least"], row["most"]
     return str(least) if least == most else f"{least} to {most}"

@@ -1,4 +1,4 @@
-"""Whether what was to be slower was slower by as much as was asked for."""
+"""Checks that a slowed resource was slower by the factor that was requested."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def check(run: Run) -> CheckResult:
     """Invalid if it ended early; unknown if the factor was missed, or much was not slowed."""
     asked = run.facts["request"].get("slow")
     if not asked:
-        return CheckResult(NAME, Verdict.VALID, "not slowed: nothing was asked to be")
-    ending: dict[str, Any] = run.facts.get("slowing") or {"error": "it was never told how it ended"}
+        return CheckResult(NAME, Verdict.VALID, "not slowed: no slowing was requested")
+    ending: dict[str, Any] = run.facts.get("slowing") or {"error": "its end was not recorded"}
     if ending["error"]:
         reason = f"the engine was not slowed to the end: {ending['error']}; run it again"
         return CheckResult(NAME, Verdict.INVALID, reason)
     window = window_of(run)
     done = slowing(run, window)
     if window is None or done is None:
-        reason = "what slowing did is not known: there are no rows of it around the measured part"
+        reason = "the effect of slowing is unknown: it has no rows around the measured part"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     cost = ending["cpu_ns"] / NS_PER_S / max(1e-9, _seconds(run))
     findings = (_factor(done), _overlooked(run, done), _ahead(done), _cost(cost))
@@ -68,8 +68,8 @@ def _overlooked(run: Run, done: Slowing) -> CheckResult | None:
         return None
     share = missing_s / counted_s
     reason = (
-        f"{percent_text(share)} of the engine's CPU time was overlooked and not slowed: its"
-        " processes live too short, or the driver in its process computes much"
+        f"{percent_text(share)} of the engine's CPU time was missed and not slowed: its processes"
+        f" are too short-lived, or the driver in its process uses much CPU"
     )
     return _unknown_result(reason, share, SLOWED_OVERLOOKED_MAX)
 
@@ -107,7 +107,7 @@ def _as_asked(done: Slowing, cost: float) -> CheckResult:
 
 
 def _seconds(run: Run) -> float:
-    """How long the engine was looked at."""
+    """Return for how many seconds the engine was watched."""
     times = run.table("slowing")["time_ns"].to_list()
     return float(times[-1] - times[0]) / NS_PER_S
 

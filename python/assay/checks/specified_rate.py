@@ -1,4 +1,4 @@
-"""Whether a rate that a specification bounds can be what clients with its waits make."""
+"""Checks that the rate is possible for clients with the specification's think times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check(run: Run) -> CheckResult:
     mix = transactions(run, summarise_load(run))
     rate = None if mix is None else mix.rate
     if rate is None or rate.least is None or rate.most is None:
-        reason = "the rate has no bounds: they are of a specified mix with waits"
+        reason = "the rate has no bounds: only a specified mix with think times has them"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     seen = f"{rate.name} is {rate.value:,.1f}, counted from {rate.counted:,} {rate.operation}"
     if rate.terminals is not None and rate.clients != rate.terminals:
@@ -39,12 +39,14 @@ def _judged(rate: Rate, seen: str, least: float, most: float) -> CheckResult:
         return CheckResult(NAME, Verdict.VALID, f"{seen}: {bounds}", value=rate.value)
     threshold = least if rate.value < least else most
     if abs(rate.value - threshold) <= RATE_ERRORS_MAX * rate.standard_error:
-        reason = f"{seen}; it has to be {bounds}, and so few say too little: say a longer --time"
+        reason = (
+            f"{seen}; it must be {bounds}, and there were too few to decide: give a longer --time"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=rate.value, threshold=threshold)
     why = (
         "the engine does not keep up with its terminals: fewer warehouses"
         if rate.value < least
-        else "clients did not wait as they have to"
+        else "clients did not wait as the specification requires"
     )
     reason = f"{seen}; it has to be {bounds}: {why}"
     return CheckResult(NAME, Verdict.INVALID, reason, value=rate.value, threshold=threshold)

@@ -1,4 +1,4 @@
-"""Whether the run began in the state that was asked for."""
+"""Checks that the run began in the requested state: cold, warm or as loaded."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def check(run: Run) -> CheckResult:
 
 
 def _by_load(state: StartingState, *, died: bool) -> CheckResult:
-    """What loading left is the state, whatever it is: only who loaded can be in doubt."""
+    """Return the verdict for a run that starts as loading left it: the loader must still run."""
     if died:
-        return _not_reached(state, "what loaded the data died, and was started again")
+        return _not_reached(state, "the process that loaded the data died and was restarted")
     if not state.loaded_by_measured:
-        return _not_reached(state, "the process that was measured is not the one that loaded")
+        return _not_reached(state, "the measured process is not the one that loaded the data")
     if state.data_bytes == 0:
         return _not_reached(state, "there are no data files")
     share, cached = state.resident_share, state.engine_cached_bytes
     if share is None:
-        left = "; ".join(state.left) or "what was in memory was not recorded"
+        left = "; ".join(state.left) or "the amount of data in memory was not recorded"
         return _not_reached(state, left)
     parts = [f"{percent_text(share)} of {bytes_text(state.data_bytes)} of data files in memory"]
     if cached is not None:
@@ -62,7 +62,7 @@ def _judged(state: StartingState) -> CheckResult:
         return _not_reached(state, "there are no data files")
     share = state.resident_share
     if share is None:
-        left = "; ".join(state.left) or "what was in memory was not recorded"
+        left = "; ".join(state.left) or "the amount of data in memory was not recorded"
         return _not_reached(state, left)
     seen = (
         f"{percent_text(share)} of {bytes_text(state.data_bytes)} of data files in memory before"
@@ -73,7 +73,7 @@ def _judged(state: StartingState) -> CheckResult:
             return _not_reached(state, f"{seen}: there is not enough of it", share)
         return _past_the_cache(state, seen, share)
     if share > COLD_RESIDENT_SHARE_MAX:
-        why = "the file system, or who holds the files open, keeps them there"
+        why = "the file system, or a process that holds the files open, keeps them in memory"
         return _not_reached(state, f"{seen}: {why}", share)
     return _by_reads(state, seen, share)
 

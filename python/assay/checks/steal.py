@@ -1,4 +1,4 @@
-"""Whether the hypervisor took CPU time away while it was measured."""
+"""Checks that the hypervisor took no CPU time away during the measurement."""
 
 from __future__ import annotations
 

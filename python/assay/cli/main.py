@@ -69,7 +69,7 @@ def top(
         say_version(as_json=as_json)
         raise typer.Exit
     if as_json and context.invoked_subcommand is None:
-        raise UsageError("--json before a verb goes with --version only")
+        raise UsageError("--json before a verb works with --version only: write it after the verb")
 
 
 def run_command(arguments: list[str] | None = None) -> int:

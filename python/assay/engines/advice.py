@@ -104,7 +104,7 @@ class CostlyFacts(BaseModel):
 
 
 class RunningFacts(BaseModel):
-    """How a change is made on a server that others use meanwhile.
+    """The declared ways to make a change on a server that others use meanwhile.
 
     Attributes:
         make: File of SQL that makes it.

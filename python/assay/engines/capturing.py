@@ -1,4 +1,4 @@
-"""Engines whose logs and counters tell which statements ran: the source of `assay capture`."""
+"""The contract of engines whose logs and counters `assay capture` can read."""
 
 from __future__ import annotations
 

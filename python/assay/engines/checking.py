@@ -1,4 +1,4 @@
-"""What an engine does for statements that are not ours: it keeps them from writing, and tries them.
+"""Contracts for checking foreign statements: keep them from writing, and try them.
 
 Both are protocols beside `assay.engines.contract`. An engine without them is asked as it is: what
 its statements do is then known by their words alone, and a wrong name by its first execution.
@@ -23,11 +23,11 @@ RefusalKind = Literal["table", "column", "function", "schema", "permission", "sy
 
 @runtime_checkable
 class ReadsOnly(Protocol):
-    """Servers whose connections can be told to refuse every write."""
+    """The contract of servers whose connections can refuse every write."""
 
     @property
     def reads_only_by(self) -> str:
-        """How they are told, for people, such as a setting with its value."""
+        """The means by which sessions are read only, for people, such as a setting."""
         ...
 
     def read_only(self, address: Address) -> Address:
@@ -49,11 +49,11 @@ class ReadsOnlyByTransaction(Protocol):
 
 @runtime_checkable
 class OpensFiles(Protocol):
-    """Embedded engines that open a database file of somebody's, see `Place.file`."""
+    """The contract of embedded engines that open a user's database file, see `Place.file`."""
 
     @property
     def reads_only_by(self) -> str:
-        """How a file is opened for reading alone, for people."""
+        """The means by which a file is opened read only, for people."""
         ...
 
     def file(self, dsn: str) -> Path:
@@ -113,7 +113,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why the server does not prepare a statement.
+    """The reason why the server does not prepare a statement.
 
     Attributes:
         kind: What is wrong.
@@ -132,7 +132,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of a trial.
+    """The result of trying one statement.
 
     Attributes:
         refusal: Why it cannot be executed; None: it can, as far as the server tells beforehand.

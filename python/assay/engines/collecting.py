@@ -1,4 +1,4 @@
-"""What a server in Java says of its collections of garbage, read from the log that it writes."""
+"""Reads garbage collections from the log that a Java server writes."""
 
 from __future__ import annotations
 
@@ -61,4 +61,4 @@ class CollectionsReader:
         return [(SOURCE, HEAP, counter, float(value)) for counter, value in rows.items()]
 
     def close(self) -> None:
-        """Nothing is open between two readings."""
+        """Close nothing: the log is opened at each reading."""

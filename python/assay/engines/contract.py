@@ -1,4 +1,4 @@
-"""What an engine is to the rest of the house: facts in `engine.toml`, behaviour in `engine.py`.
+"""The contract of an engine: facts in `engine.toml`, behaviour in `engine.py`.
 
 An engine is one of two kinds. An `Embedded` one lives in the driver's host process. A `Server` has
 processes of its own: the owner of the run starts them through the guardian, and whoever asks it
@@ -33,12 +33,12 @@ class Tell(Protocol):
 
 
 def tell_nobody(phase: str, done: float, expected: float | None, unit: str) -> None:
-    """For work whose progress nobody watches."""
+    """Ignore progress, for work that is not watched."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which product is wanted.
+    """The product that is wanted: engine, version and source.
 
     Attributes:
         version: As after the `@`: `18` or `18.6`; None: the engine's default.
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Product:
-    """A product that is there.
+    """A product that is installed.
 
     Attributes:
         version: The version in full, as the product tells it.
@@ -68,7 +68,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """Where one instance lives. `data` holds what must survive a restart; all of it is ours.
+    """The directories of one instance. `data` holds what must survive a restart; all are ours.
 
     `file` is a database file that is somebody else's, in the place of what is in `data`; it is
     opened for reading alone where `reads_only` says so.
@@ -235,7 +235,7 @@ class Server(Protocol):
         ...
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """What is noted of a namespace; None: there is none; empty: nothing is noted of it."""
+        """Return the note on a namespace; None if there is no namespace, empty without a note."""
         ...
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
@@ -285,7 +285,7 @@ class Clustered(Protocol):
     """
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
-        """The nodes that there are now, coordinator first. Raises `EngineError`."""
+        """Return the current nodes, coordinator first. Raises `EngineError`."""
         ...
 
 
@@ -311,7 +311,7 @@ class Restarts(Protocol):
 
 @dataclass(frozen=True)
 class Bridging:
-    """What it takes to start a bridge.
+    """The parts that are needed to start a bridge.
 
     Attributes:
         launcher: Starts it.
@@ -347,7 +347,7 @@ class Speaks(Protocol):
 
 @dataclass(frozen=True)
 class Cached:
-    """What an engine's own cache holds of a table or an index.
+    """The part of a table or an index that the engine's own cache holds.
 
     Attributes:
         name: The engine's name of it; empty: of all together.
@@ -362,7 +362,7 @@ class Cached:
 
 @runtime_checkable
 class TellsCached(Protocol):
-    """Engines that tell what their own cache holds, bringing nothing of the data into it."""
+    """The contract of engines that report what their own cache holds."""
 
     def cached(self, instance: Instance) -> list[Cached]:
         """Tables and indexes of which something is cached, the most first."""

@@ -49,7 +49,7 @@ class EngineFolder:
     folder: Path
 
     def counters(self) -> dict[str, Any] | None:
-        """Which of the engine's own counters are shown, and how; None if it has none.
+        """Return which of the engine's counters are shown, and how; None if it has none.
 
         Raises:
             EngineError: If `counters.toml` cannot be read.
@@ -72,7 +72,7 @@ class EngineFolder:
         return document
 
     def advice(self) -> dict[str, Any] | None:
-        """How the engine does what findings advise; None if it does not say.
+        """Return how the engine carries out advice; None if it does not declare it.
 
         Raises:
             EngineError: If `advice.toml` cannot be read or says something unknown.
@@ -89,11 +89,11 @@ class EngineFolder:
         return document | ({"sql": texts} if texts else {})
 
     def advising(self) -> AdviceFacts:
-        """The same, understood; an engine that does not say can do nothing. Raises as `advice`."""
+        """Return the engine's ways to carry out advice, validated. Raises as `advice`."""
         return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
 
     def knobs(self) -> KnobsFacts:
-        """What of it is worth varying, and what tells so; nothing where it does not say.
+        """Return the engine's knobs and the counters that recommend them; empty if undeclared.
 
         Raises:
             EngineError: If `knobs.toml` cannot be read or says something unknown.
@@ -101,7 +101,7 @@ class EngineFolder:
         return read_knobs(self._facts_of(KNOBS) or {}, self.folder / KNOBS)
 
     def techniques(self) -> TechniquesFacts:
-        """What of its planner and executor can be switched off; nothing where it does not say.
+        """Return the techniques that can be switched off; empty if undeclared.
 
         Raises:
             EngineError: If `techniques.toml` cannot be read or says something unknown.
@@ -179,7 +179,7 @@ def _roots() -> Iterator[Path]:
 
 @lru_cache
 def _document_in(text: str) -> dict[str, Any]:
-    """What a file beside a manifest says, to be read only. Each of a study's runs asks for it."""
+    """Parse a file beside a manifest, cached because each run of a study asks for it."""
     return tomllib.loads(text)
 
 
@@ -192,7 +192,7 @@ def _check_operations(text: str, source: str) -> None:
 
 @lru_cache
 def _facts_in(text: str) -> EngineFacts:
-    """What a manifest says. A study asks for the same ones with each of its runs."""
+    """Parse and validate a manifest, cached because each run of a study asks for it."""
     return EngineFacts.model_validate(tomllib.loads(text))
 
 

@@ -44,7 +44,7 @@ class DurabilityFacts(BaseModel):
         return {**others, "settings": settings}
 
     def kept(self, settings: Mapping[str, str]) -> bool:
-        """Whether all that matter are among these settings."""
+        """Return True if these settings include all that the durability level needs."""
         return all(
             _agree({name: value}, settings)
             or (name in self.moot and _agree(self.moot[name], settings))
@@ -57,7 +57,7 @@ def _agree(wanted: Mapping[str, str], settings: Mapping[str, str]) -> bool:
 
 
 def level_of(levels: Mapping[Level, DurabilityFacts], settings: Mapping[str, str]) -> Level | None:
-    """The first level that is kept by these settings; None: it is none of them, or not told."""
+    """Return the first level that these settings keep; None if they keep none."""
     for level in LEVELS:
         facts = levels.get(level)
         if facts is not None and facts.kept(settings):

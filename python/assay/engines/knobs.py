@@ -1,4 +1,4 @@
-"""`knobs.toml`: what of one engine is worth turning, and which counters tell that it was turned.
+"""Reads `knobs.toml`: settings worth varying, and the counters that show their effect.
 
 Short messages cost scheduling, long ones make threads wait: a knob names the counters of both
 sides, so that a sweep shows the trade under the response, and a knob without effect is called so.
@@ -63,7 +63,7 @@ class Knob(BaseModel):
             if len(self.choices) < 2 or self.low or self.high:  # noqa: PLR2004 - a choice is of two
                 raise ValueError(f"a {self.values} has choices, two or more, and no low and high")
         elif self.choices or (self.low is None) != (self.high is None):
-            raise ValueError("a number has low and high, or neither, and no choices")
+            raise ValueError("a knob with numbers has low and high, or neither, and no choices")
         return self
 
 
@@ -72,7 +72,7 @@ class Turned(Protocol):
 
     @property
     def setting(self) -> str:
-        """Its name among the engine's settings."""
+        """The knob's name among the engine's settings."""
 
     @property
     def beside(self) -> Mapping[str, str]:

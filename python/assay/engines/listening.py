@@ -1,4 +1,4 @@
-"""Which process of this host listens on a port: whose CPU time and memory an endpoint's are."""
+"""Finds the process of this host that listens on a port, to measure an endpoint's CPU time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROXIES = ("docker-proxy", "rootlessport", "slirp4netns", "ssh", "sshd")
 
 
 def listener(port: int, proc: Path = Path("/proc")) -> int | None:
-    """The process that listens on a TCP port; None if that cannot be told, or it hands on."""
+    """Return the pid that listens on a TCP port; None if it is unknown or a proxy."""
     sockets = {f"socket:[{inode}]" for inode in _listening(port, proc)}
     if not sockets:
         return None

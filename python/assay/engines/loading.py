@@ -35,7 +35,7 @@ class BulkLoads(Protocol):
         ...
 
     def finish_load(self, instance: Instance) -> None:
-        """Whatever makes the loaded data durable and known to the optimiser."""
+        """Make the loaded data durable and known to the optimiser."""
         ...
 
 
@@ -52,11 +52,11 @@ class LoadsTriples(Protocol):
         ...
 
     def count_triples(self, instance: Instance) -> int:
-        """How many different statements there are."""
+        """Return the number of distinct triples."""
         ...
 
     def finish_triples(self, instance: Instance) -> None:
-        """Whatever makes them durable and known to the optimiser."""
+        """Make the loaded triples durable and known to the optimiser."""
         ...
 
 
@@ -65,7 +65,7 @@ class TellsIfItLoads(Protocol):
     """Servers that run already and may be asked as they are, because nothing can be loaded."""
 
     def loads(self, instance: Instance) -> bool:
-        """Whether data can be loaded; else those that are there are asked."""
+        """Return True if data can be loaded; otherwise existing data are queried."""
         ...
 
 
@@ -74,7 +74,7 @@ class LoadsTablesTogether(Protocol):
     """Engines whose `load` and `count` may be called by several threads, each with its table."""
 
     def tables_at_once(self, streams: int) -> int:
-        """How many tables are best loaded together where `streams` are to be had."""
+        """Return how many tables are best loaded together with `streams` streams."""
         ...
 
 

@@ -63,7 +63,7 @@ def obtain(facts: EngineFacts, wanted: Wanted, tell: Tell) -> Product:
 
 
 def is_installed(facts: EngineFacts, product: ProductFacts, cache: Path) -> bool:
-    """Whether a product is there, so that nothing has to be brought for it."""
+    """Return True if a product is installed, so that nothing has to be downloaded."""
     return (cache / facts.name / _directory(product) / ORIGIN_FILE).is_file()
 
 
@@ -218,7 +218,7 @@ def _partial(shelf: Path) -> Iterator[Path]:
 
 
 def _origin(home: Path) -> dict[str, Any] | None:
-    """Where the product in `home` came from; None if there is none."""
+    """Return the origin of the product in `home`; None if there is none."""
     try:
         origin: dict[str, Any] = json.loads((home / ORIGIN_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -23,27 +23,27 @@ class OwnTables:
     )
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raises `EngineError`."""
+        """Raise `EngineError`: this engine makes no schema of its own."""
         self._refuse(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`."""
+        """Raise `EngineError`: this engine makes no schema of its own."""
         self._refuse(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`."""
+        """Raise `EngineError`: this engine makes no schema of its own."""
         self._refuse(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`."""
+        """Raise `EngineError`: this engine makes no schema of its own."""
         self._refuse(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`."""
+        """Raise `EngineError`: this engine makes no schema of its own."""
         self._refuse(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`."""
+        """Raise `EngineError`: this engine makes no schema of its own."""
         self._refuse(instance, name)
 
     def _refuse(self, *_: object) -> Never:

@@ -42,7 +42,7 @@ def plan_parser(
 
 @dataclass(frozen=True)
 class CachedPlan:
-    """How a statement gets its plan in a session that has prepared it, as timed sessions have.
+    """The plan of a statement in a session that has prepared it, as timed sessions have.
 
     Attributes:
         mode: Whether one plan is kept for all values or each execution gets its own; None: the
@@ -60,7 +60,7 @@ class CachedPlan:
 
 @dataclass(frozen=True)
 class Explained:
-    """What an engine told of one statement that was asked with its plan.
+    """The engine's answer to a statement that was asked with its plan.
 
     Attributes:
         native: The plan in the engine's own words; None: there is none.
@@ -96,7 +96,7 @@ class PlanAsked:
 
 @dataclass(frozen=True)
 class PlanAnswer:
-    """What a statement came to.
+    """The result of one played statement.
 
     Attributes:
         explained: Its plan, where that was wanted.
@@ -198,7 +198,7 @@ class TellsChangedSettings(Protocol):
     """Plan readers that know which settings of the optimiser are away from their default."""
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Those in force in the timed sessions, by name."""
+        """Return the settings in force in the timed sessions that differ from the default."""
         ...
 
 
@@ -218,7 +218,7 @@ class AsksAlternatives(Protocol):
 
 @runtime_checkable
 class HasPlans(Protocol):
-    """Engines that tell how they execute a statement."""
+    """The contract of engines that report how they execute a statement."""
 
     def plan_reader(self, instance: Instance) -> PlanReader:
         """A reader on a connection of its own, which sees what the sessions see."""

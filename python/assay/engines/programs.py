@@ -1,4 +1,4 @@
-"""A product's program is asked for what it tells without serving: its version, its settings."""
+"""Runs a product's program for its version and its settings, without serving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host has for a server of ours: a port, and memory to size its caches by."""
+"""Host resources for a private server: a free port, and memory for its caches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def free_port(host: str) -> int:
 
 
 def ports_taken(title: str) -> EngineError:
-    """What is told where a server found no port of its own in all tries."""
+    """Return the error for a server that found no free port in all tries."""
     return EngineError(
         f"{title} found {PORT_TRIES} ports taken that had been free a moment before: try again when"
         " fewer programs open connections."

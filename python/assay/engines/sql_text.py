@@ -21,7 +21,7 @@ def with_fields(text: str, parts: Mapping[str, str]) -> str:
 
 
 class SqlText:
-    """How SQL of one product is read.
+    """The rules by which one product's SQL is read.
 
     Args:
         comment: Patterns of its comments, as a verbose regular expression.

@@ -57,7 +57,7 @@ class Forcing(BaseModel):
 
 
 class Orders(BaseModel):
-    """How an engine is made to join in the order in which a query names its tables.
+    """The means to make an engine join tables in the order that a query names.
 
     Attributes:
         settings: What it takes beside the query's text.

@@ -1,4 +1,4 @@
-"""What an engine can do whose statements are watched while others drive it."""
+"""The contract of an engine whose statements are watched while other clients drive it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a role can see of a server's statements.
+    """The statements of a server that a role can see.
 
     Attributes:
         source: Where calls and times of statements are counted; None: nowhere that it may read.
@@ -62,7 +62,7 @@ class StatementWatcher(Protocol):
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return what each statement has come to so far, by its key. Raises `OSError`.
+        """Return the totals of each statement so far, by its key. Raises `OSError`.
 
         Names of counts are those of `docs/reference/record-format.md`; times are in seconds. It is
         empty where `sight` has no source.
@@ -74,7 +74,7 @@ class StatementWatcher(Protocol):
         ...
 
     def aliases(self) -> dict[str, str]:
-        """Return other keys of statements in looks, each with the key whose text was asked for."""
+        """Return other keys of statements in samples, each with the key of its text."""
         ...
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class StatementWatcher(Protocol):
 
 @runtime_checkable
 class WatchesStatements(Protocol):
-    """Servers that tell which statements they execute for others."""
+    """The contract of servers that report the statements of other clients."""
 
     def guest(self, dsn: str) -> Address:
         """Return the address of a server for sessions that cannot write. Raises `EngineError`."""

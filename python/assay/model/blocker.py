@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Blocked:
-    """One look at a session that waits and the session that it waits for. Absent is None.
+    """A sample of a waiting session and the session that blocks it; None where absent.
 
     Attributes:
         waiting: The engine's number of the session that waits: its process, or its connection.
@@ -33,7 +33,7 @@ class Blocked:
     waiting_statement: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the blocker as JSON values."""
         return asdict(self)
 
 
@@ -44,7 +44,7 @@ class Blocker:
     Attributes:
         session: The engine's number of it.
         own: Whether it is a session of the run itself.
-        looks: How many looks saw somebody wait for it.
+        looks: How many samples saw somebody wait for it.
         share: Of all looks at waiting sessions, those that waited for it.
         application, state, statement, object, mode, waiting_statement: As `Blocked` has them,
             those that were seen most.

@@ -1,4 +1,4 @@
-"""Statements that somebody else's clients sent, and the constants in them."""
+"""Statements that a server's clients sent, and the constants in them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class LoggedStatement:
-    """One statement as a server's log tells it.
+    """A statement of a server's log.
 
     Attributes:
         time_ns: When it began, from an origin that the log's statements share.
@@ -57,7 +57,7 @@ class LoggedStatement:
 
 @dataclass(frozen=True)
 class ReadLog:
-    """What a log tells.
+    """The result of reading a server's log.
 
     Attributes:
         form: What kind of log it is, for people.
@@ -74,7 +74,7 @@ class ReadLog:
 
 @dataclass(frozen=True)
 class CountedStatement:
-    """A statement as a server's counters tell it.
+    """A statement of a server's counters.
 
     Attributes:
         text: With `$1`, `$2`, ... in the places of constants; empty: the server tells none.
@@ -93,7 +93,7 @@ OWN = "/* assay capture */"
 
 @dataclass(frozen=True)
 class Counted:
-    """What a server's counters tell of some seconds.
+    """The growth of a server's counters during some seconds.
 
     Attributes:
         form: Where they are from, for people.
@@ -109,7 +109,7 @@ class Counted:
 
 
 class Grammar(Protocol):
-    """How an engine's statements write constants.
+    """The way in which an engine's statements write constants.
 
     Attributes:
         dialect: The name of its dialect.

@@ -48,7 +48,7 @@ class Index:
         return f"{self.name} of {self.table} ({', '.join(self.columns)})"
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the column's facts as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -77,7 +77,7 @@ class ForeignKey:
     schema: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the index's facts as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -101,7 +101,7 @@ class ChangedSetting:
     default: str
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the table's facts as JSON values."""
         return asdict(self)
 
 
@@ -139,7 +139,7 @@ class Alternative:
     seconds_changed: float | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the catalogue's facts as JSON values."""
         return asdict(self)
 
     @classmethod

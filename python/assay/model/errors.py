@@ -31,7 +31,7 @@ class RecordDamagedError(RecordUnreadableError):
 
 
 def stopped_by(interrupt: KeyboardInterrupt) -> str:
-    """What stopped a command: the signal that its message names, or Ctrl-C."""
+    """Return the name of the signal that stopped a command, or Ctrl-C."""
     return str(interrupt) or "Ctrl-C"
 
 

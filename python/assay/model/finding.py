@@ -86,7 +86,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to change, in words that are no engine's.
+    """A change that would help, in words that fit every engine.
 
     Attributes:
         kind: What sort of change it is.
@@ -187,7 +187,7 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """What it is called on the command line: `spill`, or `spill:q18` where it is of a few."""
+        """The finding's key on the command line: `spill`, or `spill:q18` for a few operations."""
         return f"{self.method}:{self.operations[0]}" if self.operations else self.method
 
     @property
@@ -200,11 +200,11 @@ class Finding:
         return f"{low} to {high} over {over}"
 
     def without_interval(self) -> Finding:
-        """The same claim from what was looked at once, so that no pass says how it varies."""
+        """Return the claim without an interval, for evidence that was gathered only once."""
         return replace(self, interval=None)
 
     def of(self, part: str, saved: tuple[float, float] | None = None) -> Finding:
-        """The same claim as a part of a node of the time tree.
+        """Return the claim as a part of a node of the time tree.
 
         Args:
             part: Path of the node.

@@ -1,4 +1,4 @@
-"""What stands beside rows that somebody kept as the answers of their own queries."""
+"""The facts that are kept beside rows that a user recorded as answers of their own queries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class KeptAnswer:
             may be others.
         kept_utc: When it was kept.
         engine: Title and version of the engine that gave it.
-        server: Where that was, without a password; None: an engine of our own.
+        server: Where that was, without a password; None: a private engine.
         run: The run whose rows they are.
     """
 

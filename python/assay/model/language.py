@@ -1,4 +1,4 @@
-"""Languages that operations are written in, and what tells them apart.
+"""Languages of operations, and how they are recognised.
 
 The dialects of a run, in which files of a workload are searched, end with `sparql` where an engine
 is asked in it.
@@ -25,5 +25,5 @@ def language_of(dialects: Sequence[str]) -> Language:
 
 
 def suffix_of(dialects: Sequence[str]) -> str:
-    """How the names of files in it end."""
+    """Return the file name suffix of queries in a dialect's language."""
     return SUFFIXES[language_of(dialects)]

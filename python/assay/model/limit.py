@@ -1,4 +1,4 @@
-"""What of an engine can be limited, by the names of `--limit`, and amounts of it in words."""
+"""Resources of an engine that `--limit` can limit, and amounts of them in words."""
 
 from __future__ import annotations
 

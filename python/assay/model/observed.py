@@ -1,4 +1,4 @@
-"""What is told of an observation beside what runs have: how it was looked, and each statement."""
+"""Facts of an observation that other runs do not have: how it sampled, and each statement."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ObservedStatement:
 
 @dataclass(frozen=True)
 class Observed:
-    """How a server was looked at.
+    """The way in which a server was observed.
 
     Attributes:
         window_s: How long.

@@ -11,7 +11,7 @@ SNAPSHOT = "snapshot"
 
 @dataclass(frozen=True)
 class OtherWork:
-    """One look at a session or worker of the server that does more than the load asks.
+    """A sample of a session or worker of the server that works beside the load.
 
     Absent is None.
 
@@ -36,18 +36,18 @@ class OtherWork:
     statement: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the other work as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A session or worker with such work in the measured part, from all looks at it.
+    """A session or worker with such work in the measured part, from all its samples.
 
     Attributes:
         session, work: As `OtherWork` has them.
         own: Whether it is a session of the run itself.
-        looks: How many looks saw it.
+        looks: How many samples saw it.
         share: Of all looks, those that saw it.
         application, state, statement: Those that were seen most.
         objects: Tables that it worked on, those seen most first.

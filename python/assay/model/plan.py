@@ -36,7 +36,7 @@ OPERATORS = (
 
 @dataclass(frozen=True)
 class PlanNode:
-    """One operator. What was not told is None, never 0.
+    """An operator of a plan; None where a fact was not reported, never 0.
 
     Attributes:
         operator: One of `OPERATORS`.
@@ -93,7 +93,7 @@ class PlanNode:
     children: tuple[PlanNode, ...] = ()
 
     def walk(self) -> Iterator[PlanNode]:
-        """This operator and all below it, parents first."""
+        """Yield this operator and all operators below it, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -118,7 +118,7 @@ class PlanNode:
 
     @property
     def q_error(self) -> float | None:
-        """By which factor the estimate is off, at least 1; rows below one count as one."""
+        """The q-error: the estimate's factor of error, at least 1. Rows below one count as one."""
         if self.estimated_rows is None or self.rows is None:
             return None
         if self.cut_short and self.rows < self.estimated_rows:
@@ -131,7 +131,7 @@ class PlanNode:
 
 @dataclass(frozen=True)
 class Reads:
-    """What a statement asked storage for, as far as the engine tells. None: it does not tell.
+    """The reads that a statement requested from storage; None where the engine does not count them.
 
     Attributes:
         index_lookups: Places of indexes that were looked up.
@@ -167,7 +167,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Plan:
-    """How one statement of an operation was executed when it was asked with its plan.
+    """The plan with which one statement of an operation was executed.
 
     Attributes:
         operation: The operation.
@@ -234,7 +234,7 @@ class Plan:
         return sum(seconds) if seconds else None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the plan as JSON values."""
         return asdict(self)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What a session executes: statements, and operations made of them.
+"""Scripts of a session: statements, and operations made of them.
 
 A script is plain data. It is made from a workload's files, stored in the record as it was used, and
 read by the driver (`assay-model`, `script.rs`), where each operation's values are drawn.
@@ -15,7 +15,7 @@ Given = str | int | tuple[int, int] | None
 
 @dataclass(frozen=True)
 class Draw:
-    """How one value of an operation is drawn at each execution, from the session's own stream.
+    """The rule by which a parameter is drawn at each execution, from the session's own stream.
 
     Attributes:
         name: As the text names it.
@@ -50,7 +50,7 @@ class ScriptStatement:
 
 @dataclass(frozen=True)
 class ScriptOperation:
-    """One operation: its draws, made anew at each execution, and its statements in order.
+    """An operation of a script: its draws, made at each execution, and its statements.
 
     Attributes:
         name: As in the plan.
@@ -92,7 +92,7 @@ class Script:
     parameters: dict[str, int] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values, for the record and the driver."""
+        """Return the script as JSON values, for the record and the driver."""
         return asdict(self)
 
     @classmethod

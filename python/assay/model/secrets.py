@@ -1,4 +1,4 @@
-"""What must not stand in a record: passwords, tokens, keys."""
+"""Removes passwords, tokens and keys from text that goes into a record."""
 
 import re
 
@@ -21,7 +21,7 @@ _HIDDEN_PART = re.compile(
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting of this name may hold a secret."""
+    """Return True if a setting of this name may hold a secret."""
     return _NAME.search(name) is not None
 
 
@@ -37,5 +37,5 @@ def dsn_without_password(dsn: str) -> str:
 
 
 def sql_without_secrets(text: str) -> str:
-    """The same of SQL, where a value also stands behind the word: `password 'value'`."""
+    """Return SQL text without secrets, including values behind a word: `password 'value'`."""
     return without_secrets(_IN_SQL.sub(rf"\1\2'{HIDDEN}'", text))

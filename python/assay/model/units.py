@@ -61,7 +61,7 @@ def percent_text(share: float | None) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """How long something lasts, for people: '42 s', '3 min 10 s', '2 h 5 min'."""
+    """Return a duration for people: '42 s', '3 min 10 s', '2 h 5 min'."""
     whole = round(seconds)
     if whole < 60:  # noqa: PLR2004 - a minute
         return f"{whole} s"
@@ -101,7 +101,7 @@ def parse_bytes(text: str) -> int:
 
 
 def size_bytes(text: str | None) -> int | None:
-    """Bytes of a size as engines tell it, `4MB`, `18.8 GiB` or `0`; None if it is none."""
+    """Parse a size as engines print it, `4MB`, `18.8 GiB` or `0`, to bytes; None if it is none."""
     match = _SIZE.fullmatch(text.strip()) if text else None
     return None if match is None else round(float(match[1]) * _SIZE_STEPS[match[2].lower()])
 

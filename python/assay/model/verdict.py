@@ -18,7 +18,7 @@ NOT_COMPARED = "not compared: "
 
 
 class Verdict(IntEnum):
-    """How far a run's numbers can be trusted."""
+    """The degree to which a run's numbers can be trusted."""
 
     VALID = 0
     UNKNOWN = 1
@@ -32,7 +32,7 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one check found.
+    """The result of one check.
 
     Attributes:
         check: Name of the check.
@@ -53,7 +53,7 @@ class CheckResult:
 
     @property
     def of_answers(self) -> Verdict:
-        """Whether answers were right: unknown where nothing was there to compare with.
+        """The verdict on the answers: unknown if there was nothing to compare them with.
 
         The run itself is valid then: it was measured correctly.
         """

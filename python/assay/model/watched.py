@@ -1,4 +1,4 @@
-"""Statements of a server that others drive: who executes which at one moment, and what they are."""
+"""Statements of a watched server: their texts, and sessions that execute them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FROM = re.compile(rf"\bfrom{_TABLE}(?![\w\"`.$]*\s*\()", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class SessionLook:
-    """One session, or a worker of it, that executed a statement when it was looked at.
+    """A sampled session, or a worker of it, that executed a statement.
 
     Absent is None.
 

@@ -1,4 +1,4 @@
-"""What a probe is: it starts, it stops, and it confesses what it costs."""
+"""The contract of a probe: it starts, it stops, and it reports its own cost."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class CounterReader(Protocol):
 
 
 class Activity(Protocol):
-    """What one process of an engine is doing. Absent is None."""
+    """The activity of one process of an engine; None where absent."""
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The process id."""
         ...
 
     @property
@@ -41,17 +41,17 @@ class Activity(Protocol):
 
     @property
     def backend_type(self) -> str:
-        """What kind of process it is, in the engine's words."""
+        """The kind of process, in the engine's words."""
         ...
 
     @property
     def application(self) -> str | None:
-        """What its client calls itself; None for a process without a client."""
+        """The name that the client gives itself; None for a process without a client."""
         ...
 
     @property
     def state(self) -> str | None:
-        """What it is about, in the engine's words; None for a process without a client."""
+        """The state, in the engine's words; None for a process without a client."""
         ...
 
     @property
@@ -77,7 +77,7 @@ class Activity(Protocol):
 
 @runtime_checkable
 class ActivityReader(Protocol):
-    """Counter readers that can also tell what each process is doing."""
+    """The contract of counter readers that also report the activity of processes."""
 
     def activity(self) -> Sequence[Activity]:
         """Every process of the engine at this moment. Raises `OSError`."""
@@ -86,7 +86,7 @@ class ActivityReader(Protocol):
 
 @runtime_checkable
 class BlockedReader(Protocol):
-    """Counter readers that can also tell which sessions wait for a lock, and who holds it."""
+    """The contract of counter readers that also report blocked sessions."""
 
     def blocked(self) -> Sequence[Blocked]:
         """Sessions that wait at this moment, one a session that each waits for. Raises `OSError`.
@@ -98,7 +98,7 @@ class BlockedReader(Protocol):
 
 @runtime_checkable
 class OtherWorkReader(Protocol):
-    """Counter readers that can also tell what the server does beside the load."""
+    """The contract of counter readers that also report work beside the load."""
 
     def other_work(self) -> Sequence[OtherWork]:
         """Upkeep that is under way, and sessions with old snapshots. Raises `OSError`.
@@ -110,7 +110,7 @@ class OtherWorkReader(Protocol):
 
 @runtime_checkable
 class StatusReader(Protocol):
-    """Counter readers that can also tell how the engine stands, at more cost than counters."""
+    """The contract of counter readers that also report the engine's status, at more cost."""
 
     def status(self) -> tuple[list[tuple[str, str, str, float]], str]:
         """Rows as those of `read`, and the engine's own text of it, in full. Raises `OSError`."""
@@ -119,10 +119,10 @@ class StatusReader(Protocol):
 
 @runtime_checkable
 class CountsAnew(Protocol):
-    """Counter readers of servers of ours only, which nobody else reads: counts may begin at 0."""
+    """The contract of counter readers of private servers, whose counts may restart at 0."""
 
     def reset(self) -> None:
-        """Has the engine count anew what it can. Raises `OSError`."""
+        """Has the engine restart its counts. Raises `OSError`."""
         ...
 
 
@@ -134,13 +134,13 @@ class StatementReader(Protocol):
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return what each statement has come to, `calls` among it. Raises `OSError`."""
+        """Return the totals of each statement, `calls` among them. Raises `OSError`."""
         ...
 
 
 @dataclass(frozen=True)
 class Target:
-    """What there is to observe.
+    """The processes, files and server that probes observe.
 
     Attributes:
         raw_dir: Where streams are written; each probe owns its files.
@@ -163,7 +163,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a probe did and took.
+    """The cost of a probe: its samples and the time they took.
 
     Attributes:
         error: Why it ended early.
@@ -182,14 +182,14 @@ class Cost:
 
 
 class Probe(Protocol):
-    """One observer."""
+    """A probe, which observes one source while the load runs."""
 
     name: str
     cost: str
     stream: str  # the one whose times show when it looked
 
     def applies(self, target: Target) -> bool:
-        """Whether there is anything that it could observe."""
+        """Return True if the probe has something to observe."""
         ...
 
     def start(self, target: Target) -> None:
@@ -197,23 +197,23 @@ class Probe(Protocol):
         ...
 
     def stop(self) -> Cost:
-        """Stops and tells what it cost."""
+        """Stop the probe and return its cost."""
         ...
 
 
 @runtime_checkable
 class HearsMeasured(Protocol):
-    """Probes that look when the measured part begins."""
+    """The contract of probes that take a sample when the measured part begins."""
 
     def measured(self) -> None:
-        """The measured part has begun. Does not wait for the look."""
+        """Signal that the measured part has begun, without waiting for a sample."""
         ...
 
 
 @runtime_checkable
 class Refusing(Protocol):
-    """Probes that somebody may have asked for, though they do not apply."""
+    """The contract of probes that were requested though they do not apply."""
 
     def refusal(self, target: Target) -> str | None:
-        """Why the probe does not run though it was asked for, with the mend; None if it may."""
+        """Return why a requested probe does not run, with the mend; None if it may."""
         ...

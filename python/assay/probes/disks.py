@@ -4,7 +4,7 @@ from assay.probes.sampled import Sampled
 
 
 class DisksProbe(Sampled):
-    """Reads /proc/diskstats."""
+    """Samples /proc/diskstats, the kernel's counters of disks."""
 
     name = "disks"
     stream = "disks"

@@ -84,7 +84,7 @@ class EngineProbe:
         self._error: str | None = DEFECT
 
     def applies(self, target: Target) -> bool:
-        """Whether the engine counts what it does."""
+        """Return True if the engine has counters to read."""
         return target.counters is not None
 
     def start(self, target: Target) -> None:
@@ -101,7 +101,7 @@ class EngineProbe:
         self._thread.start()
         if not self._begun.wait(PATIENCE_S):
             self._requests.put(STOP)
-            raise TimeoutError(f"the engine did not tell its counters within {PATIENCE_S:.0f} s")
+            raise TimeoutError(f"the engine did not report its counters within {PATIENCE_S:.0f} s")
         if self._cost.samples == 0:
             self._thread.join()
             raise OSError(self._error)
@@ -118,11 +118,11 @@ class EngineProbe:
         self._thread.join(PATIENCE_S)
         cost, error = self._cost, self._error
         if self._thread.is_alive():
-            error = f"the engine did not tell its counters within {PATIENCE_S:.0f} s"
+            error = f"the engine did not report its counters within {PATIENCE_S:.0f} s"
         return Cost(cost.samples, cost.cpu_ns, cost.longest_ns, error, cost.interval_s)
 
     def _run(self, target: Target, counters: CounterReader) -> None:
-        """The thread. A server that goes away ends it, and is told when it is stopped."""
+        """Run the thread until it is stopped, or the server goes away."""
         try:
             with Watch(target, counters, self._cost) as watch:
                 watch.look(time.monotonic(), edge=START)
@@ -140,7 +140,7 @@ class EngineProbe:
             self._begun.set()
 
     def _next_request(self, due_s: float) -> str:
-        """Return the next request: a look when it is due, unless another request comes before."""
+        """Return the next request: a sample when it is due, unless another request comes before."""
         try:
             return self._requests.get(timeout=max(0.0, due_s - time.monotonic()))
         except queue.Empty:
@@ -158,7 +158,7 @@ class RunningCost:
 
 
 class Watch:
-    """An engine under observation: its reader, and the streams of what it tells."""
+    """An engine under observation: its reader, and the streams of its counters."""
 
     def __init__(self, target: Target, counters: CounterReader, running_cost: RunningCost) -> None:
         self._counters = counters
@@ -203,26 +203,26 @@ class Watch:
 
     @property
     def due_s(self) -> float:
-        """When the next look is."""
+        """The time of the next sample."""
         if not self._looks_at_sessions:
             return self._counters_due_s
         return min(self._sessions_due_s, self._counters_due_s)
 
     def stand(self, edge: str) -> None:
-        """Reads how the engine stands, where it tells it. Raises `OSError`."""
+        """Read the engine's status, if it reports one. Raises `OSError`."""
         if self._standing:
             begun_ns = time.monotonic_ns()
             self._standing.read(edge)
             self._count_look(begun_ns)
 
     def begin_measured(self) -> None:
-        """Reads how the engine stands, and looks at sessions often at first. Raises `OSError`."""
+        """Read the engine's status, and sample sessions often at first. Raises `OSError`."""
         self.stand(START)
         self._pauses.measured_s = time.monotonic()
         self._sessions_due_s = min(self._sessions_due_s, time.monotonic() + self._pauses.least_s)
 
     def look(self, now_s: float, edge: str | None = None) -> None:
-        """Reads what is due, and sets when the next look is. Raises `OSError`.
+        """Read what is due, and set the time of the next sample. Raises `OSError`.
 
         At the first and the last look everything is, and the engine tells how it stands. Looks
         that were missed because the engine took its time are left out, not made up for.
@@ -313,7 +313,7 @@ class Watch:
 
 
 class SessionPauses:
-    """How long sessions are left alone between two looks.
+    """The pauses between two samples of sessions, by what a sample costs.
 
     Attributes:
         least_s: Time between looks that is never gone below.
@@ -329,7 +329,7 @@ class SessionPauses:
         self._random = random.Random()  # noqa: S311 - when to look is no secret
 
     def next_s(self, now_s: float) -> float:
-        """Return the pause after a look, of random length."""
+        """Return the random pause in seconds before the next sample."""
         usual_s = _affordable_s(
             self.reading_ns,
             ACTIVITY_CORE_SHARE_MAX,
@@ -339,7 +339,7 @@ class SessionPauses:
         return min(usual_s, self._early_s(now_s)) * self._random.uniform(*PAUSE_SHARES)
 
     def _early_s(self, now_s: float) -> float:
-        """Return the pause that grows with the measured part, so that looks thin out."""
+        """Return the pause in seconds, which grows so that samples become rarer."""
         if self.measured_s is None:
             return math.inf
         growing_s = (now_s - self.measured_s) / EARLY_LOOKS
@@ -352,7 +352,7 @@ def _affordable_s(reading_ns: int, share_max: float, least_s: float, most_s: flo
 
 
 class Standing:
-    """How an engine stands at an edge: rows in a stream, and its own text in a file."""
+    """The engine's status at an edge: rows in a stream, and its own text in a file."""
 
     def __init__(self, reader: StatusReader, stream: Stream, raw_dir: Path) -> None:
         self._reader = reader

@@ -33,7 +33,7 @@ _DONE = b"0"
 
 @dataclass(frozen=True)
 class PerfMap:
-    """What became of a JVM's list of compiled code.
+    """The result of asking a JVM for its list of compiled code.
 
     Attributes:
         pid: The JVM.
@@ -70,7 +70,7 @@ def write_perf_maps(
 
 
 def virtual_machines(pids: Iterable[int], proc: Path = Path("/proc")) -> list[int]:
-    """Those of these processes and their descendants that mapped HotSpot, in ascending order."""
+    """Return the pids of processes that run a HotSpot JVM, in ascending order."""
     return sorted(pid for pid in _with_descendants(pids, proc) if _runs_hotspot(proc / str(pid)))
 
 

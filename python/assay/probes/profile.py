@@ -42,11 +42,11 @@ class ProfileProbe:
         self._file: Path | None = None
 
     def applies(self, target: Target) -> bool:
-        """Whether samples were asked for, and the engine's processes are on this host."""
+        """Return True if samples were requested and the engine's processes are on this host."""
         return target.profile_hz is not None and bool(_engine_pids(target))
 
     def refusal(self, target: Target) -> str | None:
-        """Why samples that were asked for cannot be taken, with the mend."""
+        """Return why requested samples cannot be taken, with the mend."""
         if target.profile_hz is None or _engine_pids(target):
             return None
         return NO_PROCESS
@@ -88,7 +88,7 @@ class ProfileProbe:
 
 
 def granted_here() -> dict[str, Any]:
-    """What the kernel grants on this host, by trying it on our own process.
+    """Return what the kernel grants to a profiler here, by trying it on our own process.
 
     Raises:
         OSError: If it grants nothing; says how to allow it.

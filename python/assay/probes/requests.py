@@ -14,7 +14,7 @@ FLUSH_INTERVAL_S = 1.0
 
 
 class RequestsProbe:
-    """Has the kernel tell of each request; a thread of ours writes them down."""
+    """Traces each block request by the kernel; a thread of ours writes them."""
 
     name = "requests"
     stream = "probe-requests"
@@ -24,11 +24,11 @@ class RequestsProbe:
         self._tracer: RequestTracer | None = None
 
     def applies(self, target: Target) -> bool:
-        """Whether it was asked for."""
+        """Return True if a trace of block requests was requested."""
         return target.block_trace
 
     def refusal(self, target: Target) -> str | None:  # noqa: ARG002 - where it was asked for it runs
-        """Nothing keeps it from being tried."""
+        """Return None: the trace is always attempted."""
         return None
 
     def start(self, target: Target) -> None:

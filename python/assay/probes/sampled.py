@@ -35,7 +35,7 @@ class Sampled:
         return True
 
     def followed(self, target: Target) -> list[tuple[int, str]]:  # noqa: ARG002 - most need none
-        """Processes that it looks at, with their accounts; none if it looks at the whole host."""
+        """Return the sampled processes with their accounts; none for the whole host."""
         return []
 
     def start(self, target: Target) -> None:
@@ -67,7 +67,7 @@ class Sampled:
         )
 
     def _interval_s(self, longest_ns: int) -> float | None:
-        """Time between rows where it is not the run's: the longest of looks that became rarer."""
+        """The seconds between rows, if samples became rarer than the run's interval."""
         if self.look_interval_s is not None:
             return FLUSH_INTERVAL_S
         return longest_ns / NS_PER_S if longest_ns > self._asked_ns else None

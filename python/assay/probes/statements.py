@@ -1,4 +1,4 @@
-"""Which statements a server executes for others, ten times a second, and what each has come to.
+"""Samples the statements that a server executes for other clients, ten times a second.
 
 A look is a row without a session, and a row for each session that executed a statement at that
 moment. What statements have come to is read at both ends and now and then between them; of one that
@@ -53,15 +53,15 @@ class StatementsProbe:
 
     @property
     def at_work(self) -> bool:
-        """Whether it still looks: not after the server went away."""
+        """True while the probe samples; False after the server went away."""
         return self._thread is not None and self._thread.is_alive()
 
     def applies(self, target: Target) -> bool:
-        """Whether statements of others are watched."""
+        """Return True if other clients' statements are watched."""
         return target.statements is not None
 
     def start(self, target: Target) -> None:
-        """Starts the thread; the first look is on disk when this returns.
+        """Start the thread; the first sample is on disk when this returns.
 
         Raises:
             OSError: If the first look fails, or takes too long.
@@ -83,7 +83,7 @@ class StatementsProbe:
             raise OSError(self._error)
 
     def stop(self) -> Cost:
-        """Takes a last look and ends the thread, or gives up waiting for it."""
+        """Take a last sample and end the thread, or give up waiting for it."""
         if self._thread is None or self._watch is None:
             raise RuntimeError("probe statements was stopped before it was started")
         self._stopping.set()
@@ -94,7 +94,7 @@ class StatementsProbe:
         return Cost(watch.samples, watch.cpu_ns, watch.longest_ns, error, watch.interval_s_max)
 
     def _run(self, target: Target, reader: StatementReader) -> None:
-        """The thread. A server that goes away ends it, and is told when it is stopped."""
+        """Run the thread until it is stopped, or the server goes away."""
         try:
             with ExitStack() as opened:
                 self._watch = watch = Watch(target, reader, opened)
@@ -111,7 +111,7 @@ class StatementsProbe:
 
 
 class Watch:
-    """A server under observation: its reader, the streams of what it tells, and the cost so far."""
+    """A server under observation: its reader, the streams of samples, and the cost so far."""
 
     def __init__(self, target: Target, reader: StatementReader, opened: ExitStack) -> None:
         self._reader = reader
@@ -130,11 +130,11 @@ class Watch:
 
     @property
     def rest_s(self) -> float:
-        """Time to the next look."""
+        """The seconds until the next sample."""
         return max(0.0, self._due_s - time.monotonic())
 
     def look(self, *, count: bool = False) -> None:
-        """Looks at sessions and reads what else is due. Raises `OSError`."""
+        """Sample sessions and read what else is due. Raises `OSError`."""
         begun_ns, spent_ns = time.monotonic_ns(), time.thread_time_ns()
         self._looks.push(begun_ns, *[None] * 9)
         for look in self._reader.looks():
@@ -163,7 +163,7 @@ class Watch:
         self._set_due()
 
     def _set_due(self) -> None:
-        """Looks that were missed are left out, not made up for."""
+        """Set the next time of a sample; missed samples are not made up for."""
         late_s = max(0.0, time.monotonic() - self._due_s)
         self._due_s += (late_s // self._interval_s + 1) * self._interval_s
 

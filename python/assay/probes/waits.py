@@ -1,4 +1,4 @@
-"""What the engine's threads wait for while they are off the CPU, and its limit of CPU time."""
+"""Samples the waits of the engine's threads, and its limit of CPU time."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class WaitsProbe(Sampled):
     core_share_max: float = 0.0022
 
     def applies(self, target: Target) -> bool:
-        """Whether the engine's processes are on this host."""
+        """Return True if the engine's processes are on this host."""
         return bool(self.followed(target))
 
     def followed(self, target: Target) -> list[tuple[int, str]]:
-        """The engine's processes only: nobody asks what the driver waits for."""
+        """Return the engine's processes: the driver's waits are not sampled."""
         return [entry for entry in target.followed if entry[1] in ENGINE_ACCOUNTS]
 
 

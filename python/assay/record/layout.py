@@ -70,7 +70,7 @@ STATUS_INTERRUPTED = "interrupted"
 
 
 def measured_phases(names: Iterable[str]) -> tuple[str, ...]:
-    """Those of a run's phases that the figures of its operations are of.
+    """Return the phases of a run whose operations count in its figures.
 
     Of a test it is its power phases: beside other streams an operation's time is not its own.
     """

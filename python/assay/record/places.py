@@ -1,4 +1,4 @@
-"""Where Assay keeps things: runs, cache, state.
+"""The directories in which Assay keeps runs, cache and state.
 
 The XDG base directory specification asks that a relative path in one of its variables is ignored;
 that is done here, so that a wrong variable never scatters directories over the current one.
@@ -19,12 +19,12 @@ def runs_dir(flag: str | Path | None = None) -> Path:
 
 
 def cache_dir() -> Path:
-    """What can be made again, such as engines and data sets: `$XDG_CACHE_HOME/assay`."""
+    """Return the directory of data that can be made again: `$XDG_CACHE_HOME/assay`."""
     return _xdg("XDG_CACHE_HOME", ".cache", "/var/cache") / "assay"
 
 
 def state_dir() -> Path:
-    """What must outlive one command but is no record: `$XDG_STATE_HOME/assay`."""
+    """Return the directory of lasting state that is no record: `$XDG_STATE_HOME/assay`."""
     return _xdg("XDG_STATE_HOME", ".local/state", "/var/lib") / "assay"
 
 

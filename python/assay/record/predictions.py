@@ -20,7 +20,7 @@ PREDICTIONS_FILE = "predictions.jsonl"
 
 
 def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
-    """Adds a line, whole or not at all as far as a reader can tell.
+    """Append a line in a single write, so that readers never see a part of it.
 
     Raises:
         RunFailedError: If the disk does not take it.

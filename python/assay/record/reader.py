@@ -106,7 +106,7 @@ def _named(name: str, runs_dir: Path) -> Path:
 
 
 def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -> Run:
-    """As `find_run`, of a workload's run: `latest` passes over records of other kinds.
+    """Find a workload's run by name: `latest` passes over records of other kinds.
 
     Args:
         name: Which.
@@ -126,7 +126,7 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
     run = Run(find_run(name, runs_dir))
     if run.kind == KIND_CEILING:
         raise RecordUnreadableError(
-            f"{run.id} tells what the host can do, and is no run of a workload: see it with"
+            f"{run.id} is a ceiling of the host and no run of a workload: see it with"
             f" `assay show {run.id}`, or name a run."
         )
     if run.kind == KIND_OBSERVED and not or_observed:
@@ -151,12 +151,12 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """What the record is of: a `run` of a workload, the `ceiling` of a host, or `observed`."""
+        """The kind of the record: `run` of a workload, `ceiling` of a host, or `observed`."""
         return str(self.facts.get("kind", KIND_RUN))
 
     @property
     def complete(self) -> bool:
-        """Whether the run came to its planned end."""
+        """True if the run came to its planned end."""
         return bool(self.facts["status"] == STATUS_COMPLETE)
 
     @cached_property
@@ -167,41 +167,41 @@ class Run:
 
     @cached_property
     def driver_report(self) -> dict[str, Any] | None:
-        """What the driver counted; None if the run ended before it could tell."""
+        """Return the driver's own counts; None if the run ended before the driver wrote them."""
         path = self.dir / RAW_DIR / DRIVER_FILE
         return _read_json(path) if path.exists() else None
 
     @property
     def driven(self) -> bool:
-        """Whether all of its plan was played, however the run ended after that."""
+        """True if the whole plan was played, however the run ended after that."""
         return (self.driver_report or {}).get("ended") == "done"
 
     def recovered(self, number: int) -> Recovered:
-        """What was asked of a database that was recovered; `recovered` of run.json numbers them."""
+        """Return the results from a recovered database, numbered as in `recovered` of run.json."""
         return Recovered(self.dir / RAW_DIR / RECOVERED_DIR / str(number))
 
     @cached_property
     def sampling(self) -> dict[str, Any] | None:
-        """How CPU samples were taken; None if the run was not profiled."""
+        """Return how CPU samples were taken; None if the run was not profiled."""
         path = self.dir / RAW_DIR / SAMPLING_FILE
         return _read_json(path) if path.exists() else None
 
     @property
     def derived(self) -> Path:
-        """Where analyses and reports of this run lie."""
+        """The directory of analyses and reports of this run."""
         return self.dir / DERIVED_DIR
 
     @property
     def sealed(self) -> bool:
-        """Whether the run has a seal."""
+        """True if the run has a seal."""
         return (self.dir / SEAL_FILE).is_file()
 
     def broken_seals(self) -> list[str]:
-        """What differs from the seal; empty without one."""
+        """Return the differences from the seal, a sentence each; empty without a seal."""
         return broken_seals(self.dir) if self.sealed else []
 
     def has(self, stream: str) -> bool:
-        """Whether the stream was recorded at all."""
+        """Return True if the stream was recorded at all."""
         return (self.dir / RAW_DIR / f"{stream}.arrows").is_file()
 
     @cache  # noqa: B019 - a run is read by one command and then forgotten
@@ -216,7 +216,7 @@ class Run:
             return _frame(list(_whole_batches(reader)), reader.schema)
 
     def parts(self, stream: str, rows: int = PART_ROWS) -> Iterator[pl.DataFrame]:
-        """The same in parts of at least so many rows: a stream that is too long to be held whole.
+        """Yield a stream in parts of at least `rows` rows: a long stream does not fit into memory.
 
         Raises:
             RecordUnreadableError: As `table` does, of the part that cannot be read.
@@ -233,7 +233,7 @@ class Run:
                 yield _frame(batches, reader.schema)
 
     def status_texts(self) -> list[tuple[str, str]]:
-        """The engine's own words of how it stood, by edge (start, end); those that there are."""
+        """Return the engine's own status texts, by edge (start, end), as far as recorded."""
         files = {edge: self.dir / RAW_DIR / name for edge, name in STATUS_FILES.items()}
         return [
             (edge, path.read_text(encoding="utf-8", errors="replace"))
@@ -259,7 +259,7 @@ class Run:
 
     @cached_property
     def expected_origin(self) -> dict[str, Any]:
-        """Where expected rows came from, and why some are missing; empty if nothing says so."""
+        """Return where expected rows came from, and why some are missing; empty if not recorded."""
         path = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / EXPECTED_ORIGIN_FILE
         return _read_json(path) if path.exists() else {}
 
@@ -274,7 +274,7 @@ def said(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def took_s(run: Run) -> float | None:
-    """How long a run took from its first word to its seal; None where it did not end."""
+    """Return the seconds from a run's start to its seal; None if it did not end."""
     begun, ended = run.facts.get("started_utc"), run.facts.get("ended_utc")
     if not begun or not ended:
         return None
@@ -288,7 +288,7 @@ class Recovered:
         self.dir = directory
 
     def rows(self, operation: str) -> pl.DataFrame | None:
-        """The rows that an operation returned; None: it did not come to that, or they are too many.
+        """Return an operation's rows; None if it returned none, or too many to keep.
 
         Raises:
             RecordUnreadableError: If the file is damaged.

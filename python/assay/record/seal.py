@@ -43,7 +43,7 @@ def write_seal(run_dir: Path) -> None:
 
 
 def broken_seals(run_dir: Path) -> list[str]:
-    """What differs from the seal, a sentence each; empty when all is as it was sealed."""
+    """Return the differences from the seal, a sentence each; empty if all is as it was sealed."""
     sealed: dict[str, str] = {}
     # A damaged seal names files that are not there, so it needs no error of its own.
     text = (run_dir / SEAL_FILE).read_text(encoding="utf-8", errors="replace")

@@ -28,7 +28,7 @@ RENAMED_KINDS = {"versus": "compare", "plan_regret": "plans"}
 
 @dataclass(frozen=True)
 class StudyVariant:
-    """What a part's runs of one kind are.
+    """One variant of a study's part: runs with the same options.
 
     Attributes:
         levels: Name of the level by name of the factor; empty where the part has no factors.
@@ -144,7 +144,7 @@ class StudyRecord:
         ]
 
     def failed(self) -> list[StudyRun]:
-        """Those of the missing that were tried and failed."""
+        """Return the missing runs that were tried and failed."""
         return [run for run in self.missing() if run.status == STATUS_FAILED]
 
 

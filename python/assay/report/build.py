@@ -71,6 +71,6 @@ def _built(run: Run, run_dir: Path, *, with_page: bool) -> dict[str, Any]:
 
 
 def _keep_made_from(run: Run) -> None:
-    """Notes what the kept document was made from; without it, it is made anew."""
+    """Notes what the kept document was made from; without it, it is made again."""
     with suppress(OSError):
         write_json(run.derived / MADE_FROM_FILE, made_from(run.dir))

@@ -61,7 +61,7 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
         raise UsageError(f"cannot export to {to!r}: {suggestion(to, FORMATS)}")
     if operation is not None and to not in PROFILE_FORMATS:
         raise UsageError(
-            f"{to} is of a whole run: leave --operation out, or export to"
+            f"{to} exports a whole run: leave --operation out, or export to"
             f" {', '.join(PROFILE_FORMATS)}."
         )
     try:

@@ -94,7 +94,7 @@ class LoadedRun:
 
     @cached_property
     def causes(self) -> list[FindingRow]:
-        """Why it took so long, the largest effect first; what only bounds or describes is left out.
+        """Return the causes of the run's time, the largest effect first.
 
         Each has `claim`, `effect_share` (of the run's time, 0 to 1), `certainty` (`seen` by two
         independent witnesses, or `suspected`), `evidence`, `operations`, `to_try`, and on a running
@@ -104,7 +104,7 @@ class LoadedRun:
 
     @cached_property
     def time(self) -> pl.DataFrame:
-        """Where wall time went: one row a node of the time trees, parents first.
+        """Return the time trees: one row a node, parents first.
 
         Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty: the whole
         tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up to it)
@@ -199,7 +199,7 @@ class LoadedPlans(LoadedStudy):
 
     @cached_property
     def answers_agree(self) -> bool:
-        """Whether each plan gave the answer of the chosen one."""
+        """Return True if every plan gave the answer of the chosen one."""
         tables = (table for figure in self.document["figures"] for table in figure["tables"])
         rows = (row for table in tables if table["name"] == TABLE for row in table["rows"])
         return all(row[-1] != OTHER_ANSWER for row in rows)
@@ -210,7 +210,7 @@ class LoadedWhy(LoadedStudy):
 
     @cached_property
     def bounds(self) -> WhyDocument:
-        """What bounds each operation, as `assay why --json` prints it."""
+        """Return what bounds each operation, as `assay why --json` prints it."""
         return why_document(read_study(self.directory), self.document["report"])
 
 

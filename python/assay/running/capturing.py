@@ -43,7 +43,7 @@ UNTIMED = (
 
 @dataclass(frozen=True)
 class Captured:
-    """What was captured.
+    """The result of a capture.
 
     Attributes:
         folder: The workload.
@@ -78,7 +78,7 @@ class Captured:
     writes: bool = False
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the capture as JSON values."""
         return {**asdict(self), "folder": str(self.folder), "cautions": list(self.cautions)}
 
 

@@ -63,7 +63,7 @@ def driver_job(
 
 
 def wants_plans(asked: Asked) -> bool:
-    """Whether operations are asked with their plans after the measured part."""
+    """Return True if operations are asked for their plans after the measured part."""
     wanted = asked.request.plans and asked.request.kill_s is None
     wanted = wanted and asked.language in asked.engine.facts.plans
     return wanted and isinstance(asked.behaviour, HasPlans)
@@ -79,7 +79,7 @@ def _tried(asked: Asked) -> list[list[dict[str, Any]]] | None:
 
 
 def _counts_operations(asked: Asked) -> bool:
-    """Whether the engine's counters are read around each operation.
+    """Return True if the engine's counters are read around each operation.
 
     In a test its time from one query to the next counts, so nothing is done between them.
     """
@@ -87,7 +87,7 @@ def _counts_operations(asked: Asked) -> bool:
 
 
 def _counts_reads(asked: Asked) -> bool:
-    """Whether it is counted what mixes read: what goes on until steady is judged by it."""
+    """Return True if the reads of mixes are counted, which steadiness is judged by."""
     return asked.request.mixes_max is not None or asked.request.runs_probe(ProcessesProbe.name)
 
 
@@ -98,7 +98,7 @@ def _probed_inside_s(asked: Asked, subject: Subject) -> float | None:
 
 
 def _explained_operations(asked: Asked) -> int:
-    """How many of the script's operations are asked with their plans: its first ones.
+    """Return how many operations are asked for their plans: the script's first ones.
 
     What is played once, beside the measured part, stands behind them, and is not asked.
     """

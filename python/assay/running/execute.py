@@ -125,7 +125,7 @@ class _Execution:
         self._kill = None if kill_s is None else Kill(kill_s, run)
 
     def carry_out(self) -> None:
-        """All steps, in the order in which the record tells them."""
+        """Carry out all steps of the run, in the order of its phases."""
         # What merges streams takes longer to import than a wrong request takes to be refused.
         from assay.running.fleet.meeting import gathered
 
@@ -294,7 +294,7 @@ class _Execution:
     def _driver(
         self, guardian: Guardian, subject: Subject, job: dict[str, Any], groups: Sequence[Path]
     ) -> AbstractContextManager[Driver]:
-        """Who drives: a host of our own, or those of a fleet."""
+        """Start the driver: a process on this host, or the hosts of a fleet."""
         if self._agents is None:
             return host(guardian, "drive", job, self._run.raw / "host-drive.log", groups)
         from assay.running.fleet.hosts import fleet_driver
@@ -302,7 +302,7 @@ class _Execution:
         return fleet_driver(self._agents, subject, job, self._run)
 
     def _data_dir(self) -> Path | None:
-        """Where the instance's data are; None where that is a running server's to know."""
+        """Return the directory of the instance's data; None for a running server."""
         if self._request.dsn is not None:
             return None
         data = self._changes.room.data
@@ -320,7 +320,7 @@ class _Execution:
         except AssayError as failure:
             error = str(failure)
         if error is not None:
-            log.warning("the plans are not whole: %s", error)
+            log.warning("some plans are missing: %s", error)
         self._run.update(plans={"error": error})
 
     @contextmanager
@@ -416,7 +416,7 @@ class _Execution:
                 pass
             self._keep_report(message)
         except AssayError as error:
-            log.warning("the driver did not end in good order: %s", error)
+            log.warning("the driver did not end normally: %s", error)
 
     def _keep_report(self, message: dict[str, Any]) -> None:
         write_json(self._run.raw / DRIVER_FILE, message["report"])
@@ -442,7 +442,7 @@ class _Execution:
             self._teller.amount(played_s, self._expected_s(phase), "s")
 
     def _tell_probes(self, phase: str) -> None:
-        """Tells probes that the measured part begins, where a warm-up came before it."""
+        """Signal to probes that the measured part begins after a warm-up."""
         if phase == PHASE_MEASURED and self._before_measured:
             self._changes.edge(START)
             for probe in self._observing:
@@ -451,14 +451,14 @@ class _Execution:
         self._before_measured = phase == PHASE_WARMUP
 
     def _mixes(self, phase: str) -> int | None:
-        """How many mixes end a phase, 0 where nobody knows; None: they do not."""
+        """Return how many mixes end a phase, 0 if unknown; None if mixes do not end it."""
         request = self._request
         if phase == PHASE_MEASURED and request.mixes_max is not None:
             return 0
         return {PHASE_MEASURED: request.mixes, PHASE_WARMUP: request.warmup_mixes}.get(phase)
 
     def _expected_s(self, phase: str) -> float | None:
-        """How long a phase takes, where that is known beforehand."""
+        """Return how long a phase is expected to take in seconds, where known beforehand."""
         request = self._request
         if request.clients is None:
             return request.min_time_s if phase == PHASE_MEASURED else None
@@ -491,7 +491,7 @@ class _Execution:
             yield
 
     def _chosen_probes(self) -> list[Probe]:
-        """Those that were not left out; of the others, an option of its own decides."""
+        """Return the probes that run: the default ones that are kept, and requested ones."""
         return [
             probe
             for probe in find_probes()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _LogFile(logging.FileHandler):
-    """A full disk is told by what measures; the log does not add its own complaint to it."""
+    """A log file that stays silent on a full disk, which the measuring part reports."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
         """Lets the line go."""

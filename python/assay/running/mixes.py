@@ -88,7 +88,7 @@ class Mixes:
         }
 
     def heard(self, phase: str, mixes: int, ended_ns: int) -> bool:
-        """So many mixes have ended; whether they are enough, where the phase asks for that."""
+        """Record that mixes ended; return True if they suffice, where the phase asks for that."""
         now_s = time.monotonic()
         begins = phase != self._phase
         if not begins and now_s < self._due_s:
@@ -143,7 +143,7 @@ class Mixes:
         return counts
 
     def _give_up(self, why: str) -> None:
-        log.warning("what mixes read is not known any more: %s", why)
+        log.warning("reads of mixes are no longer counted: %s", why)
         self._meter, self._why_no_reads = None, why
 
 

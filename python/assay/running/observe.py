@@ -1,4 +1,4 @@
-"""Carries out an observation: looks at the statements that a server executes for others.
+"""Carries out an observation: samples the statements that a server executes for its clients.
 
 Nothing is driven, and nothing of the server is changed: sessions of ours are two, and cannot write.
 Invariant: however looking ends, its streams are whole and the record is sealed.
@@ -71,7 +71,7 @@ ELSEWHERE = (
 
 
 def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
-    """Looks at a server and returns the sealed directory of the record.
+    """Observe a server and return the sealed directory of the record.
 
     Ctrl-C while it looks ends the looking, as its time does.
 
@@ -95,7 +95,7 @@ def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
 
 
 def _of_agent(request: RunRequest) -> RunRequest:
-    """Return the request as the agent on the server's host has it: it looks less often."""
+    """Return the request for the agent on the server's host, with fewer samples."""
     probes = tuple(name for name in HOST_PROBES if name not in LEFT_OUT)
     interval_s = max(request.probe_interval_s, REST_INTERVAL_S)
     return request.changed(probes=probes, probe_interval_s=interval_s)
@@ -124,7 +124,7 @@ class _Reached:
             self.limits.append(f"the engine's own counters: {error}")
 
     def subject(self, observation: Observation) -> Subject:
-        """Return the server as an agent on its host looks for it."""
+        """Return the server as an agent on its host finds it."""
         reached = {"address": self.instance.address}
         return Subject(observation.engine.facts.name, reached, self.pids, port=self.port)
 
@@ -178,7 +178,7 @@ class _Looking:
         self._aliases: dict[str, str] = {}
 
     def carry_out(self) -> None:
-        """Looks, asks what is asked afterwards, and seals."""
+        """Sample the server, ask for plans afterwards, and seal the record."""
         try:
             self._describe()
             write_no_events(self._run.raw)
@@ -221,7 +221,7 @@ class _Looking:
         return (*pids.items(), (os.getpid(), ACCOUNT_PROBES))
 
     def _look_with(self, probes: list[Probe]) -> None:
-        """Has sessions looked at as often as is asked, and all else less often, which is enough."""
+        """Have sessions sampled as often as requested, and everything else less often."""
         often = self._observation.request.probe_interval_s
         facts = self._probe_facts
         with ExitStack() as stack:
@@ -254,7 +254,7 @@ class _Looking:
 
     @staticmethod
     def _probes() -> list[Probe]:
-        """Those that observe without being asked."""
+        """Return the probes that observe by default."""
         return [
             probe
             for probe in find_probes()
@@ -262,7 +262,7 @@ class _Looking:
         ]
 
     def _look(self, watching: StatementsProbe) -> None:
-        """Waits while probes look: as long as was asked for, until Ctrl-C or the server's end."""
+        """Wait while probes sample: for the requested time, until Ctrl-C or the server's end."""
         self._teller.phase("observe")
         begun_s = time.monotonic()
         self._begun_ns = round(begun_s * NS_PER_S)
@@ -304,7 +304,7 @@ class _Looking:
         )
 
     def _tell(self, names: dict[str, str]) -> None:
-        """Writes down how it was looked; names of statements are known at the end."""
+        """Write down how the server was sampled, and the names of its statements."""
         self._run.update(
             observed={
                 "begun_ns": self._begun_ns,
@@ -332,7 +332,7 @@ class _Looking:
             finally:
                 reader.close()
         except (AssayError, OSError) as failure:
-            log.warning("the plans are not whole: %s", failure)
+            log.warning("some plans are missing: %s", failure)
             error = str(failure)
         except KeyboardInterrupt:
             error = "it was stopped before"

@@ -117,7 +117,7 @@ class Capture:
         deadline_s: float | None,
         tell: Progress,
     ) -> None:
-        """Asks all operations and writes what was told, as far as it came if it is interrupted.
+        """Ask all operations for plans, and write those received even if interrupted.
 
         While an engine is asked an interruption ends that; what it told already is written whole.
 
@@ -286,7 +286,7 @@ class Capture:
         return replace(plan, planned_each_time=True) if is_known else plan
 
     def _keep(self, operation: ScriptOperation, number: int, explained: Explained) -> float | None:
-        """Writes what was told; planning and execution of the statement, where they are known."""
+        """Write a plan, with the seconds of planning and execution where they are known."""
         missing = _missing(operation, number, explained.capture_s)
         if explained.native is None:
             self._missing.append(missing | {"reason": explained.reason})

@@ -1,4 +1,4 @@
-"""How far a run is, told to whoever shows it to a person."""
+"""The contract for showing the progress of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Teller(Protocol):
-    """Whoever shows a person how far the run is."""
+    """Shows a person the progress of a run."""
 
     def record(self, directory: Path) -> None:
         """The run's directory is there from now on, however the run ends."""
@@ -22,7 +22,7 @@ class Teller(Protocol):
         ...
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """How much of the part is done."""
+        """Show how much of the part is done."""
         ...
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def carried_out(request: StudyRequest, runs: Path, teller: Teller) -> Path:
-    """The sealed record of a run of a workload, or of a look at what the host can do.
+    """Return the sealed record of a workload's run, or of a ceiling.
 
     Raises:
         UsageError: If the request names something that is not there; nothing was written.

@@ -50,7 +50,7 @@ class CompareAsked:
 
 
 def comparison_study(asked: CompareAsked) -> DeclaredStudy:
-    """The study of a comparison.
+    """Return the study that measures two sides in turns.
 
     Raises:
         UsageError: If there are not two sides, or both are the same.

@@ -1,4 +1,4 @@
-"""The study that looks whether what an engine acknowledged survives.
+"""The study that kills an engine under load and looks for its acknowledged writes.
 
 Two parts, of two different things. In `crash` the engine's processes are killed, which leaves the
 kernel's page cache; in `device` a copy of what reached the device is recovered from.

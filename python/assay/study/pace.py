@@ -1,4 +1,4 @@
-"""How long runs take: what was seen of this study, else of earlier runs, else a guess.
+"""Predicts how long runs take, from this study, from earlier runs, or by a guess.
 
 Invariant: what was seen of an equal request is never corrected by anything.
 """
@@ -77,7 +77,7 @@ class Pace:
         return sum(known_s) if len(known_s) == len(times_s) else None
 
     def _correction(self, engine: str) -> float:
-        """How much longer runs of an engine took than was expected; else of all engines."""
+        """Return by which factor runs of an engine took longer than expected."""
         ratios = [
             (asked.engine, seconds / expected)
             for asked, seconds in self._took
@@ -130,7 +130,7 @@ def _plain(value: object) -> object:
 
 
 def looked_s(request: CeilingRequest) -> float:
-    """A guess of how long a look at the host takes, most of which is of a length that is asked."""
+    """Estimate the seconds of a ceiling, most of which its options set."""
     machine = Machine(os.cpu_count() or 1, None, None, 1, has_ring=True)
     count = request.rounds * len(trials(request, machine))
     return request.size_bytes / FILL_BYTES_PER_S + count * (request.time_s + AROUND_TRIAL_S)

@@ -72,7 +72,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Forcing:
-    """How many plans are timed, and how.
+    """The number of plans that are timed, and how.
 
     Attributes:
         most: Plans at most, the chosen one among them.
@@ -182,7 +182,7 @@ class Search:
     forcing: Forcing
 
     def study(self, runs: Mapping[str, Run]) -> Study:
-        """All parts that can be told by the runs that are there, by their parts."""
+        """Return all parts that the existing runs make possible."""
         parts = [self._chosen()]
         if PART_CHOSEN in runs:
             near = self._near(runs[PART_CHOSEN])
@@ -239,7 +239,7 @@ class Search:
         return _part(PART_ONCE, "Every plan once; those that take too long are cancelled.", request)
 
     def _rounds(self, once: Run) -> Part:
-        """Those that came to their end within the limit."""
+        """Return the part that times the plans which ended within the limit."""
         seconds = seconds_by_name(once)
         once_request = once.facts["request"]
         ways = {

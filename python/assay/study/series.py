@@ -51,7 +51,7 @@ NO_NAME = re.compile(r"[^\w.-]+")
 
 
 class Watcher(Protocol):
-    """Whoever a person watches a series by."""
+    """Shows a person the progress of a series."""
 
     def remark(self, text: str) -> None:
         """A sentence about the series as a whole."""
@@ -100,7 +100,7 @@ class Series:
         place: Directory of runs.
         watcher: Whoever a person watches by.
         terms: With what limits.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         directory: Of its study, from `begin` on.
     """
 

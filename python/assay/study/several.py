@@ -63,7 +63,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Terms:
-    """How a study is carried out this time; nothing that it asks.
+    """The terms on which a study is carried out this time, apart from its question.
 
     Attributes:
         budget_s: No run is begun that would end after the study took so long, with all that it
@@ -79,7 +79,7 @@ class Terms:
     once: bool = False
 
     def wants(self, run: PlannedRun) -> bool:
-        """Whether a run is of the parts that are carried out."""
+        """Return True if a run belongs to a part that is carried out."""
         return self.parts is None or any(planned.part in self.parts for planned in run.stands_for)
 
 
@@ -116,7 +116,7 @@ class Outcome:
 
 
 class StudyTeller(Teller, Protocol):
-    """Whoever shows a person how far a study is."""
+    """Shows a person the progress of a study."""
 
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
@@ -129,7 +129,7 @@ class StudyTeller(Teller, Protocol):
         ...
 
     def remark(self, text: str) -> None:
-        """There is something to say of the run that is over."""
+        """Show a remark on the run that has ended."""
         ...
 
 
@@ -297,7 +297,7 @@ class _Carrying:
         return Outcome(status, tuple(self._record.complete), left_out, needs_s)
 
     def _reasons(self, unfit: int, unwanted: int, failed: int) -> list[str]:
-        """Why runs are missing, if any are."""
+        """Yield the reasons why runs are missing."""
         of = len(self._order)
         budget = duration_text(self._terms.budget_s or 0.0)
         parts = ", ".join(sorted(self._terms.parts or ()))
@@ -309,7 +309,7 @@ class _Carrying:
         return [reason for reason, count in counts.items() if count]
 
     def _fits(self, run: PlannedRun) -> bool:
-        """Whether it would end within the budget, as far as that is known."""
+        """Return True if the run is expected to end within the budget."""
         if self._terms.budget_s is None:
             return True
         ends_s = self._record.spent_s + (self._pace.run_s(run.request) or 0.0)
@@ -334,7 +334,7 @@ class _Carrying:
         self._teller.run(number, len(self._order), shown, self._pace.left_s(to_do), left_s)
 
     def _carry_out(self, run: PlannedRun, runs: Path) -> None:
-        """Carry out a run; a failure that does not end the study is told and noted."""
+        """Carry out a run; a failure that does not end the study is shown and noted."""
         self._record.begins(run)
         try:
             self._run_one(run.request, runs, _Noting(self._record, self._teller))
@@ -402,7 +402,7 @@ class _Record:
 
     @property
     def spent_s(self) -> float:
-        """How long the study took so far, with what it took before it was interrupted."""
+        """The seconds that the study took so far, including those before an interruption."""
         return self._clock() - self._began_s
 
     @property
@@ -411,11 +411,11 @@ class _Record:
         return [begun for begun in self._begun if begun.status == STATUS_COMPLETE]
 
     def has(self, run: PlannedRun) -> bool:
-        """Whether this run ended well."""
+        """Return True if this run ended well."""
         return {begun.planned for begun in self.complete}.issuperset(run.stands_for)
 
     def failed(self, run: PlannedRun) -> bool:
-        """Whether this run was tried, and failed."""
+        """Return True if this run was tried and failed."""
         tried = {begun.planned for begun in self._begun if begun.status == STATUS_FAILED}
         return not self.has(run) and tried.issuperset(run.stands_for)
 
@@ -455,7 +455,7 @@ class _Record:
         self._write()
 
     def _is(self, begun: Begun) -> bool:
-        """Whether an entry is of the run under way: one that was killed earlier is not."""
+        """Return True if an entry is of the run under way, not of one killed earlier."""
         return self._now_id is not None and begun.id == self._now_id
 
     def _write(self) -> None:

@@ -145,7 +145,7 @@ def turned(
 
 
 def sweep_study(sweep: Sweep) -> DeclaredStudy:
-    """The study of a sweep.
+    """Return the study that measures each level in turns.
 
     Raises:
         UsageError: If nothing varies, or something that cannot.

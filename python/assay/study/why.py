@@ -41,7 +41,7 @@ PAGE_BYTES = 8 << 10
 
 @dataclass(frozen=True)
 class Depth:
-    """How much is asked.
+    """The amount of evidence that `assay why` gathers.
 
     Attributes:
         factors: How many times as scarce resources are made; with the run as it is at least three

@@ -28,7 +28,7 @@ ONCE = {"min_time": "1ms", "time": "1s", "warmup": "0s", "plans": False, "probes
 
 @dataclass(frozen=True)
 class Answers:
-    """What operations returned, and whether it was kept.
+    """The rows that operations returned, and whether they were kept.
 
     Attributes:
         run: The run that asked for it.
@@ -44,7 +44,7 @@ class Answers:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What `assay answers --json` prints: without the rows, which are in the folder."""
+        """The document of `assay answers --json`: without the rows, which are in the folder."""
         rows = [asdict(row) for row in self.operations]
         for row in rows:
             del row["text"]

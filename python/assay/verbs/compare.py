@@ -49,7 +49,7 @@ def compare(
         unequal_durability: Compare although commits survive less on one side.
         repeat: Rounds: in each, a run of both sides.
         budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
         options: Of all runs, by the keys of a study's file.

@@ -78,7 +78,7 @@ def diagnose(
         budget: No run is begun that would end after so much time; None: 5 minutes.
         dsn: A running server; of a run the server once more, as its password is in no record.
         allow_changes: Tables that Assay did not make may be changed; each run changes them back.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
         options: Of all runs of a workload, by the keys of a study's file.
@@ -123,14 +123,14 @@ def diagnose(
 
 
 def _known_before(pilot: Run, place: Path) -> Calibration:
-    """What became of advice until the run was made: the same whenever the diagnosis is taken up."""
+    """Return how advice of earlier runs turned out, up to the start of this run."""
     begun_utc = pilot.facts["started_utc"]
     rows = [row for row in read_predictions(place) if str(row.get("time_utc", "")) < begun_utc]
     return calibrate(rows)
 
 
 def _declared() -> dict[str, Experimented]:
-    """What experiments say of themselves, by their kind."""
+    """Return the declaration of each experiment, by its kind."""
     return {
         kind: {
             "kind": kind,
@@ -160,7 +160,7 @@ def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> 
 def _asked(
     what: str, options: dict[str, Any], place: Path, watcher: Watcher, *, again: bool
 ) -> _Asked:
-    """The workload's first run, or the run that is there."""
+    """Return the workload's first run, or the existing run."""
     if not _is_workload(what):
         return _of_run(what, options, place)
     keys = {**DIAGNOSE_RUNS, **options, "workload": what}

@@ -1,4 +1,4 @@
-"""`assay durability`: kills an engine under load, and looks for all that it had acknowledged."""
+"""`assay durability`: kills an engine under load, and looks for every acknowledged write."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def durability(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedStudy:
-    """Kills an engine under load, recovers it, and looks for all that it had acknowledged.
+    """Kills an engine under load, recovers it, and looks for every acknowledged write.
 
     Args:
         workload: One that says what it leaves to be found, such as `tpcc`.
@@ -44,7 +44,7 @@ def durability(
         copies: How often what reached its device is copied, in one more run.
         between: From when to when after the load's begin it is killed.
         budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
         options: Of the runs, by the keys of a study's file.

@@ -129,7 +129,7 @@ def _refuse_together(asked: dict[str, bool]) -> None:
     for option, others in NOT_WITH.items():
         for other in others:
             if asked[option] and asked[other]:
-                raise UsageError(f"{option} has no effect with {other}: leave one of them away")
+                raise UsageError(f"{option} has no effect with {other}: leave one of the two out")
 
 
 def _rules(path: Path | str | None) -> Rules | None:
@@ -160,7 +160,7 @@ def _profile(
 
 
 def _sampled(run: Run, rules: Rules | None, operation: str | None) -> Profile:
-    """The CPU samples of a run, without which there is nothing to tell."""
+    """Return the CPU samples of a run. Raises `UsageError` if it has none."""
     profile = _profile(run, rules, operation, is_needed=True)
     assert profile is not None  # noqa: S101 - it raises where there are none
     return profile
@@ -176,14 +176,14 @@ def _check_planned(run: Run, operation: str) -> None:
 def _check_operation(profile: Profile, operation: str | None) -> None:
     why_not = _why_mixed(profile)
     if operation is not None and why_not is not None:
-        raise UsageError(f"{why_not}, or leave --operation away")
+        raise UsageError(f"{why_not}, or leave --operation out")
     names = profile.passes["operation"].unique(maintain_order=True).to_list()
     if operation is not None and operation not in names:
         raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
 
 
 def _why_mixed(profile: Profile) -> str | None:
-    """Why samples are of no operation; None where they are."""
+    """Return why samples belong to no operation; None if they do."""
     if profile.sampling.told_apart:
         return None
     return (
@@ -195,7 +195,7 @@ def _why_mixed(profile: Profile) -> str | None:
 def _operation(
     run: Run, rules: Rules | None, operation: str, most: int | None
 ) -> ExplainedOperation:
-    """All that is known of one operation; its CPU samples only where there are some."""
+    """Return the explanation of one operation, with its CPU samples if there are any."""
     profile, report = read_profile(run, rules), document(run, run.dir)
     names = [row["name"] for row in report["operations"]]
     if operation not in names:
@@ -206,7 +206,7 @@ def _operation(
 
 
 def _whole(run: Run, rules: Rules | None, most: int | None, *, is_needed: bool) -> ExplainedRun:
-    """All that is known of a run; its CPU samples only where there are some."""
+    """Return the explanation of a run, with its CPU samples if there are any."""
     profile, report = _profile(run, rules, None, is_needed=is_needed), document(run, run.dir)
     history = calibrate(read_predictions(run.dir.parent))
     sentences = {method: history.sentence(method) for method in history.methods}
@@ -242,7 +242,7 @@ def _difference(
     page: Path | None,
     unequal_levels: str | None,
 ) -> ExplainedDifference:
-    """What changed: between the samples where both runs have them, and between plans."""
+    """Return the difference of two runs: between their samples and between their plans."""
     ours, theirs = runs
     needed = bool(page or rules)
     profiles = tuple(_profile(run, rules, operation, is_needed=needed) for run in runs)

@@ -1,4 +1,4 @@
-"""`assay observe`: looks at the statements that a running server executes for others."""
+"""`assay observe`: watches the statements that a running server executes for its clients."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def observe(
     teller: Teller | None = None,
     **options: Any,
 ) -> LoadedRun:
-    """Looks at a running server without driving it, and explains what its statements wait for.
+    """Watches a running server without driving it, and explains what its statements wait for.
 
     Args:
         dsn: The server, as its own clients write it.

@@ -43,7 +43,7 @@ def plans(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedPlans:
-    """Forces other plans of a query than the chosen one; tells what choosing otherwise is worth.
+    """Forces other plans of a query than the chosen one; shows what another choice is worth.
 
     Args:
         workload: Its name or its folder.
@@ -52,7 +52,7 @@ def plans(
         repeat: How often each is timed.
         cut_off: A plan is cancelled that takes so many times as long as the chosen one.
         budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
         options: Of the runs, by the keys of a study's file.

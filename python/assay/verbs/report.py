@@ -1,4 +1,4 @@
-"""`assay report`: a run's or a study's report, written anew."""
+"""`assay report`: writes a run's or a study's report again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def report(
     which: str = "latest", *, runs: Path | str | None = None
 ) -> RunDocument | StudyDocument | CeilingDocument:
-    """Writes a run's or a study's report anew: an HTML file for any browser.
+    """Writes a run's or a study's report again: an HTML file for any browser.
 
     Args:
         which: `latest`, an id, the beginning of one, or a path.

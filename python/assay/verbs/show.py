@@ -1,4 +1,4 @@
-"""`assay show`: what a run, a study or a look at the host came to."""
+"""`assay show`: shows the result of a run, a study or a ceiling."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def size(
     utilisation: float | None = None,
     runs: Path | str | None = None,
 ) -> Size:
-    """Says what a workload would take at least of a cluster that is not there, on paper.
+    """Predicts the least time that a workload would take on a cluster of a given size.
 
     What is None is assumed, and the result says so.
 
@@ -40,12 +40,12 @@ def size(
         which: A run, or runs of one workload on one engine, at one scale or several: `latest`, ids
             or their beginnings, or paths.
         scale: Of the data that are thought of.
-        nodes: Of the cluster that is thought of.
+        nodes: Number of nodes of the cluster to size.
         cores: Of each node.
         memory: Of each node, such as `128GiB`.
         network: Of each node, in each direction, such as `10Gbit`.
         disk: Of each node, a second, such as `2GiB`.
-        utilisation: The part of its cores that an operation keeps busy.
+        utilisation: Share of a node's cores that an operation keeps busy.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
 
     Returns:
@@ -77,7 +77,7 @@ def size(
 
 
 def _check(runs: Sequence[Run]) -> None:
-    """Refuses runs that do not belong together, or do not tell what they took."""
+    """Refuse runs that do not belong together, or lack their costs."""
     try:
         measured_of(runs)
     except ValueError as error:

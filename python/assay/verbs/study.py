@@ -39,13 +39,13 @@ def study(
 
     Args:
         which: Its name, or its file.
-        quick: The short form, as the study has it.
+        quick: Run the short form that the study declares.
         only: Parts that are carried out; none: all.
         engine: In the place of the study's engines.
         workload: In the place of the study's.
         allow_host_changes: Whether runs may change what others on the host notice.
         budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
 

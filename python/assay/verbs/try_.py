@@ -56,11 +56,11 @@ def try_(
         finding: Its key, such as `spill:q18`, its method, its number, or the finding.
         repeat: Rounds: in each, a run as it was and one with the change.
         seed: Of the order of runs.
-        dsn: The running server once more: its password is in no record.
+        dsn: Address of the running server: the record does not hold its password.
         allow_changes: Tables that Assay did not make may be changed; each run changes them back.
         keep: The change is made once more at the end, and stays.
         budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
 

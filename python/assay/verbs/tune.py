@@ -61,7 +61,7 @@ def tune(
         objective: A metric of runs, or an operation; None: seconds of all operations, or of a mix
             operations a second.
         budget: No run is begun that would end after so much time; None: 20 minutes.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
         options: Of all runs, by the keys of a study's file.

@@ -46,7 +46,7 @@ def whatif(
     runs: Path | str | None = None,
     **named: object,
 ) -> WhatIf:
-    """Predicts what changes would do to a run's metrics, by a model that says what it assumes.
+    """Predicts a run's metrics after changes, by a model that states its assumptions.
 
     Without a change it tells what the metrics depend on. Changes are carried out in their order:
     `whatif("latest", halve="q15,q17", cores=4)`.

@@ -49,7 +49,7 @@ def why(
         quick: Fewer levels and rounds: wider intervals.
         repeat: Rounds; None: five, or three where it is quick.
         budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
         options: Of all runs, by the keys of a study's file.

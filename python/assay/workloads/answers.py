@@ -59,8 +59,8 @@ def check_answers(workload: Workload, scale: float, language: Language = SQL) ->
     for path in kept_rows(workload, scale, language).values():
         if not path.stat().st_size:
             raise UsageError(
-                f"{path} is empty: its first line names the columns. Remove it, or keep the answer"
-                " anew with `assay answers`"
+                f"{path} is empty: its first line names the columns. Remove it, or keep the"
+                f" answer again with `assay answers`"
             )
         read_text(path)
 
@@ -87,4 +87,4 @@ def own_answers(
     try:
         return read_kept_answers(own_answers_folder(workload, scale, language))
     except ValueError as error:
-        raise UsageError(f"{error}: keep the answers anew with `assay answers`") from error
+        raise UsageError(f"{error}: keep the answers again with `assay answers`") from error

@@ -1,4 +1,4 @@
-"""What a workload is to the rest of the house: `workload.toml` and the files beside it."""
+"""The contract of a workload: `workload.toml` and the files beside it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Workload:
 
     @property
     def makes_data(self) -> bool:
-        """Whether there is anything to be made before operations can run."""
+        """True if data have to be made before operations can run."""
         facts = self.data.facts
         return bool(facts.tables or facts.triples or self.data._setup_names())
 
@@ -186,7 +186,7 @@ class Workload:
         return tuple(name for name in asked if operation_of(name) in self.facts.order)
 
     def only(self, names: Sequence[str]) -> Workload:
-        """The same with an order of these operations alone, as they stand in it; of none: as it is.
+        """Return the workload with an order of these operations alone; unchanged without names.
 
         Operations of `after` are played all the same: they look whether the data are right.
 
@@ -207,7 +207,7 @@ class Workload:
         return replace(self, facts=facts, left_out=left_out)
 
     def without(self, parts: Sequence[str]) -> Workload:
-        """The same with queries that lack these parts; whether they can is found on asking them.
+        """Return the workload with queries that lack these parts.
 
         Raises:
             UsageError: If a part is of an operation that is not played.
@@ -220,7 +220,7 @@ class Workload:
         return replace(self, removed=tuple(parts)) if parts else self
 
     def with_foreign_keys(self) -> Workload:
-        """The same with foreign keys of its data, made after all other keys.
+        """Return the workload with the foreign keys of its data, made after all other keys.
 
         Raises:
             UsageError: If there are none.
@@ -278,7 +278,7 @@ class Workload:
         return key_scripts | data._foreign_keys(dialects, scale)
 
     def row_facts(self, scale: float, sets: int = 0) -> dict[str, Any]:
-        """What `generate.table_rows` is told of this workload. Raises as `row_queries`."""
+        """Return the arguments of `generate.table_rows`. Raises as `row_queries`."""
         queries = self.row_queries(scale, sets)
         generator = self.facts.generator
         return {"generator": generator, "scale": scale, "sets": sets, "queries": queries}
@@ -303,7 +303,7 @@ class Workload:
         return {table: queries[file] for table, file in files.items()}
 
     def stream_order(self, stream: int) -> tuple[str, ...]:
-        """What a stream plays, in order; stream 0 is the power test's.
+        """Return the operations of a stream in order; stream 0 is the power test's.
 
         After the last one of the file it begins again with the first.
 
@@ -313,20 +313,20 @@ class Workload:
         return self._orders[stream % len(self._orders)]
 
     def streams_minimum(self, scale: float) -> int:
-        """How many streams of queries a throughput test at this scale has at least."""
+        """Return the minimum number of query streams of a throughput test at this scale."""
         return streams.minimum_at(self._streams, scale)
 
     def scale_is_standard(self, scale: float) -> bool:
-        """Whether it is one of the scales that `[streams]` names; each is where it names none."""
+        """Return True if `[streams]` names the scale, or names none."""
         streams_facts = self.facts.streams
         return streams_facts is None or streams.is_standard(streams_facts, scale)
 
     def refresh_orders(self, scale: float) -> int:
-        """How many orders a refresh set has at a scale."""
+        """Return how many orders a refresh set has at a scale."""
         return rules.count_at(self._refresh.orders, scale)
 
     def refresh_setup(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
-        """Scripts that make the tables of so many refresh sets: text by file, in order.
+        """Return the scripts that make the tables of refresh sets: text by file, in order.
 
         They may name `${sets}` and `${orders}`, the orders of a set.
         """
@@ -339,7 +339,7 @@ class Workload:
     def refresh_statement(
         self, operation: str, set_number: int, batches: int, dialects: Sequence[str], scale: float
     ) -> Statement:
-        """All transactions of a refresh function on one set, from 1, in so many batches.
+        """Return the transactions of a refresh function on one set, from 1, in batches.
 
         0 batches: each order is a transaction of its own.
 
@@ -422,7 +422,7 @@ class Workload:
     def script(
         self, dialects: Sequence[str], scale: float, seed: int, parameters: Parameters = "default"
     ) -> Script:
-        """What sessions execute: the operations of the order, then those played once beside it.
+        """Return the script of sessions: the order's operations, then those played once.
 
         Where the arrival is `closed`, values are drawn at each execution, whatever `parameters`
         says; else they are in the texts, and `parameters` says whether they are drawn.
@@ -436,7 +436,7 @@ class Workload:
         return Script(operations, parameters=self._program_counts(scale))
 
     def recovered_script(self, dialects: Sequence[str], scale: float) -> Script:
-        """What a session executes on a database that was recovered: first what lists all there is.
+        """Return the script that is executed on a recovered database.
 
         Raises:
             UsageError: As `script` does.
@@ -446,7 +446,7 @@ class Workload:
 
     @property
     def has_made_data(self) -> bool:
-        """Whether a generator made all of the data, so that anybody can make the answers again."""
+        """True if a generator made all of the data, so that answers can be recomputed."""
         return bool(self.facts.generator and self.facts.tables)
 
     def _removed_of(self, operation: str) -> list[str]:

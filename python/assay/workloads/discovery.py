@@ -1,4 +1,4 @@
-"""Finding workloads: by name, or as a folder that somebody names."""
+"""Finds workloads, by name or as a folder that a user names."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _differs_from(workload: Workload) -> str | None:
 
 @lru_cache
 def _facts_in(text: str) -> WorkloadFacts:
-    """What a manifest says. A study asks for the same ones with each of its runs."""
+    """Parse and validate a manifest, cached because each run of a study asks for it."""
     return WorkloadFacts.model_validate(parse_toml(text))
 
 
@@ -202,7 +202,7 @@ def _stems(folder: Path) -> list[str]:
 
 
 def _refuse_unknown(manifest: Path, facts: WorkloadFacts, files: list[str]) -> None:
-    """Whatever the manifest says of operations, there are files of them."""
+    """Refuse a manifest that names operations without files."""
     named: Mapping[str, Sequence[str]] = {
         "order": facts.order,
         "before": facts.before,

@@ -1,4 +1,4 @@
-"""Tells by a statement's words whether it reads or writes, without an engine.
+"""Decides by a statement's words whether it reads or writes, without an engine.
 
 The words of each kind stand in `effects.toml`. A function of somebody's own may hide a write that
 no grammar shows: only the server can refuse that one.
@@ -68,7 +68,7 @@ class Effect:
 
     @property
     def why_it_lasts(self) -> str:
-        """Why a rollback does not undo it; empty if it does."""
+        """The reason why a rollback does not undo the effect; empty if it does."""
         return "" if self.rollback == "undone" else self.lasts or self.reason
 
     def worse(self, other: Effect) -> Effect:
@@ -151,7 +151,7 @@ def _plain(text: str, dialects: Sequence[str]) -> str:
 
 
 def _executed(match: re.Match[str]) -> str:
-    """What MySQL executes of a comment, a text or two minus signs."""
+    """Return the text that MySQL executes of a comment, a literal or two minus signs."""
     return match["opaque"] or (" - - " if match["minus"] else " ")
 
 
@@ -227,7 +227,7 @@ class _Statement:
         return Effect("unknown", f"{first or 'it'} is no word of a query", "ends", is_strange=True)
 
     def _ended(self, first: str) -> Effect:
-        """What a statement that begins, ends or commits a transaction means to a rollback."""
+        """Return the effect of a transaction statement on a rollback."""
         texts = self._texts
         commits = MYSQL in map(_grammar, self._dialects)
         if first in self._facts.sets["steering"] and "to" not in texts:

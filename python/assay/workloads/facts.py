@@ -1,4 +1,4 @@
-"""What `workload.toml` says. Every key may be left out; unknown ones are errors."""
+"""The keys of `workload.toml`. Every key may be left out; unknown ones are errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Facts(BaseModel):
 
 
 class Tolerance(Facts):
-    """How far a number may be from its answer."""
+    """The tolerance of a number against its answer."""
 
     sum_absolute: float = 0.0
     ratio_relative: float = 0.0
@@ -69,7 +69,7 @@ class Constant(Facts):
 
 
 class Rule(Facts):
-    """How a parameter gets its value: `default`, and one of the forms by which it is drawn.
+    """The rule of a parameter: `default`, and one of the forms by which it is drawn.
 
     Attributes:
         default: The value, or values, of a run whose parameters are not drawn.
@@ -126,7 +126,7 @@ class Rule(Facts):
 
 
 class ParameterFacts(Facts):
-    """How the values of parameters are drawn.
+    """The rules by which parameters are drawn.
 
     Attributes:
         source: `named`: each parameter has random numbers of its own, named by seed, stream,
@@ -149,7 +149,7 @@ class ParameterFacts(Facts):
 
 
 class WaitFacts(Facts):
-    """How long a person at a terminal takes for one operation.
+    """The time that a person at a terminal takes for one operation.
 
     Attributes:
         keying_s: What is keyed in before it is sent, in seconds.
@@ -217,7 +217,7 @@ class OperationFacts(Facts):
 
     @property
     def answer_rule(self) -> dict[str, Any] | None:
-        """How its rows are compared with kept ones; None: each one with that in its place."""
+        """The rule for comparing rows with kept ones; None to compare them in place."""
         if self.ordered_by is None and not self.more_rows:
             return None
         return {
@@ -229,7 +229,7 @@ class OperationFacts(Facts):
 
     @property
     def rows_expected(self) -> int | list[int] | None:
-        """How many rows an execution returns, or the least and the most; None: not known."""
+        """The number of rows an execution returns, or its bounds; None if not known."""
         if self.rows is None or self.rows_max is None:
             return self.rows
         return [self.rows, self.rows_max]
@@ -299,7 +299,7 @@ class RefreshFacts(Facts):
 
 
 class MetricsFacts(Facts):
-    """What the metrics of a whole test are called; `${scale}` is the scale.
+    """The names of a whole test's metrics; `${scale}` is the scale.
 
     Attributes:
         power: Of the power test.
@@ -313,7 +313,7 @@ class MetricsFacts(Facts):
 
 
 class RateFacts(Facts):
-    """What a specification calls the rate of a run.
+    """The name of a run's rate in its specification.
 
     Attributes:
         operation: What is counted where it succeeded: one operation of the mix.
@@ -360,7 +360,7 @@ class SequenceFacts(Facts):
 
 
 class ReceiptFacts(Facts):
-    """What operations that succeeded leave to be found in the database, whatever happens then.
+    """The receipts that successful operations leave in the database.
 
     Attributes:
         operation: Whose program gives receipts: one operation of the order.
@@ -375,7 +375,7 @@ class ReceiptFacts(Facts):
 
 
 class CapturedFacts(Facts):
-    """How the operations were captured from what ran on a server.
+    """The origin of operations that were captured from a server.
 
     Attributes:
         source: What was read, such as `CSV log of PostgreSQL`.
@@ -496,7 +496,7 @@ class WorkloadFacts(Facts):
 
     @property
     def recovered(self) -> tuple[str, ...]:
-        """What is asked of a database that was recovered: what is there, and what has to hold."""
+        """The operations for a recovered database: what is there, and what must hold."""
         return (self.receipt.found, *self.after) if self.receipt else ()
 
 

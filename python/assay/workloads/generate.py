@@ -41,7 +41,7 @@ class Rows(Protocol):
 
 
 def version(generator: str | None) -> int | str | None:
-    """What was made of a generator's rows is kept as long as this is the same."""
+    """Return the generator's version, by which rows that were made from it are kept."""
     if generator is None:
         return None
     if generator == QUERIES:
@@ -93,7 +93,7 @@ def table_stream(
 
 
 def refresh_sets_max(scale: float) -> int:
-    """How many refresh sets there can be at a scale: together they take out what was loaded."""
+    """Return the maximum number of refresh sets at a scale."""
     return _core.refresh_sets_max(scale)
 
 

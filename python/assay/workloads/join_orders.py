@@ -36,7 +36,7 @@ class JoinBlock:
     edges: frozenset[frozenset[str]]
 
     def are_joined(self, left: Iterable[str], right: Iterable[str]) -> bool:
-        """Whether a condition ties a table on the left to a table on the right."""
+        """Return True if a condition joins a table on the left to one on the right."""
         rights = set(right)
         return any(frozenset((a, b)) in self.edges for a in left for b in rights)
 
@@ -239,7 +239,7 @@ def _relations(select: exp.Select) -> dict[str, exp.Expr]:
 
 
 def _is_fixed(join: exp.Join) -> bool:
-    """Whether a join is more than a product with conditions."""
+    """Return True if a join is more than a product with conditions."""
     fixed = ("side", "using", "method", "match_condition")
     return any(join.args.get(key) for key in fixed) or join.kind not in ("", "INNER", "CROSS")
 
@@ -257,7 +257,7 @@ def _table(relation: exp.Expr) -> str:
 def _owners(
     relations: Mapping[str, exp.Expr], columns: Mapping[str, frozenset[str]]
 ) -> dict[str, str]:
-    """By column that only one of the relations has, the name of that one."""
+    """Return the table of each column that only one of the tables has."""
     from sqlglot import exp
 
     names_by_column: dict[str, list[str]] = {}

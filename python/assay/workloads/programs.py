@@ -1,4 +1,4 @@
-"""From the text of an operation with a program to its statements, registers and lists.
+"""Parses the text of an operation with a program: statements, registers and lists.
 
 Each statement has a name, `-- name: NAME` on a line before it. `${register}` is bound. What stands
 between `$[` and `]` is written once for each element of a list, joined by commas, or by what stands
@@ -49,7 +49,7 @@ def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> Sc
 
     def index_of(asked: str) -> int:
         if asked.endswith(ELEMENT):
-            raise ValueError(f"${{{asked}}} is of an element, and stands in no list: $[ ... ]")
+            raise ValueError(f"${{{asked}}} belongs to an element, but is in no list: $[ ... ]")
         return registers.setdefault(asked, len(registers))
 
     made_statements: list[ScriptStatement] = []

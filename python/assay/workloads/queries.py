@@ -1,4 +1,4 @@
-"""What a text of SQL reads, and whether it changes anything: by its grammar, without an engine."""
+"""Parses SQL to find what it reads and whether it writes, without an engine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OF_THE_SYSTEM = ("dual", "duckdb_", "pg_", "pragma_", "sqlite_")
 
 @dataclass(frozen=True)
 class Reads:
-    """What a text does to tables.
+    """The tables that a text reads and changes.
 
     Attributes:
         tables: Names, in small letters, of all that stands where a table can stand.
@@ -50,7 +50,7 @@ class Reads:
 
 
 def reads(text: str, dialect: str | None = None) -> Reads | None:
-    """What a text reads; None if its grammar is not known.
+    """Return the tables and columns that a text reads; None if it cannot be parsed.
 
     Args:
         text: One statement or several.
@@ -190,7 +190,7 @@ def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | 
 
 
 def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:
-    """Which column of the result a sort key is, from 0."""
+    """Return the column of the result that a sort key names, from 0."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:

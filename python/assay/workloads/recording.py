@@ -1,4 +1,4 @@
-"""What the record of a run says of its workload."""
+"""Writes the facts of a run's workload into its record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def recorded(workload: Workload) -> dict[str, Any]:
-    """What stands in `run.json` about the workload, as JSON values."""
+    """Return the facts of the workload for `run.json`, as JSON values."""
     facts = workload.facts
     checks = {name: facts.operations[operation_of(name)] for name in workload.checks}
     operations = (facts.operations | checks).items()

@@ -1,4 +1,4 @@
-"""Rows of tables as queries tell them: one place makes them, and every engine is given the same."""
+"""Makes rows of tables by queries in one place, so that every engine gets the same."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DIGEST_BYTES = 8
 
 
 def version() -> str:
-    """Of the engine that makes the rows, which may make others when it is another one."""
+    """Return the version of the engine that makes the rows, on which the rows may depend."""
     return f"duckdb {duckdb.__version__}"
 
 
 class RowQuery:
-    """What a query selects, as an Arrow stream that can be read once.
+    """The rows of a query as an Arrow stream that can be read once.
 
     The order of the rows is the query's, however many threads there are.
 

@@ -1,4 +1,4 @@
-"""From the text of an operation to its statements: where one ends, and where values are bound."""
+"""Splits the text of an operation into statements, and finds where values are bound."""
 
 from __future__ import annotations
 

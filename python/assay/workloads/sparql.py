@@ -1,4 +1,4 @@
-"""From the text of an operation in SPARQL to its requests, and where values are written.
+"""Splits the text of a SPARQL operation into requests, and finds where values go.
 
 A file is one request, whatever is in it: updates are separated by `;` within one. For a program
 that asks for several of them by name, `# name: NAME` stands on a line before each. Values are

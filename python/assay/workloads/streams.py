@@ -40,14 +40,14 @@ def read_orders(path: Path, text: str, operations: Sequence[str]) -> tuple[tuple
 
 
 def minimum_at(streams: StreamsFacts, scale: float) -> int:
-    """How many streams a throughput test has at least: those of the largest scale up to this."""
+    """Return the minimum number of streams, that of the largest listed scale up to this."""
     below = [number for at, number in streams.minimum if at <= scale]
     first = streams.minimum[0][1] if streams.minimum else 1
     return below[-1] if below else first
 
 
 def is_standard(streams: StreamsFacts, scale: float) -> bool:
-    """Whether the scale is one of those of `minimum`; every scale is where there are none."""
+    """Return True if `minimum` lists the scale, or lists none."""
     return not streams.minimum or scale in {at for at, _ in streams.minimum}
 
 

@@ -28,7 +28,7 @@ SEED_MODULUS = 2**31 - 1
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which values are drawn: those of a seed for a stream."""
+    """The drawn values: those of a seed for a stream."""
 
     seed: int
     stream: int

@@ -1,1 +1,1 @@
-"""What parts of queries and techniques of an engine are worth."""
+"""Analyses what parts of queries and techniques of an engine are worth."""

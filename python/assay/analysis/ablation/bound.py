@@ -1,4 +1,4 @@
-"""What bounds a query, by elimination: it is not what makes no difference when it is taken away.
+"""Finds what bounds a query, by ruling out resources whose removal does not change the time.
 
 That needs no resource to be scarce. Where one can be made so, `bottleneck` says more: how the time
 answers to each.
@@ -21,7 +21,7 @@ LITTLE, MOST = 0.1, 0.5
 
 @dataclass(frozen=True)
 class Bound:
-    """What a query waits for.
+    """The resource that bounds a query.
 
     Attributes:
         by: `the disk`: reading is nearly all of it, and the disk gives no more; `reading`: the

@@ -1,4 +1,4 @@
-"""What parts of queries cost: runs without them beside runs as they were.
+"""Measures the cost of parts of queries, from runs without them beside runs with all.
 
 A query without its computation tells what reading costs only if it reads the same. That is for
 the plans of both to say: the same scans by the same paths, the same columns, as many rows looked at
@@ -37,7 +37,7 @@ RemovalKind = Literal["reads the same", "failed", "not known", "priced"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What the plans of an operation read.
+    """The tables, columns and rows that an operation's plans read.
 
     Attributes:
         paths: How often each table is read in which way, such as `Seq Scan of lineitem`.
@@ -80,7 +80,7 @@ class Removal:
 
     @property
     def verdict(self) -> RemovalKind:
-        """Whether what was left is what was meant to be left."""
+        """The kind of a removal: whether the remaining query is the one that was intended."""
         if self.parts != (COMPUTATION,):
             return "priced"
         if self.differs:
@@ -113,7 +113,7 @@ def removals(rounds: Sequence[tuple[Run, Run]]) -> list[Removal]:
 
 
 def reading(plans: Sequence[Plan]) -> Reading:
-    """What an operation's plans read, of all its statements together."""
+    """Return the tables, columns and rows that all plans of an operation read together."""
     scans = [node for plan in plans for node in plan.root.walk() if node.operator in SCANS]
     columns: dict[str, set[str]] = {}
     rows: dict[str, float] = {}
@@ -142,7 +142,7 @@ def reading(plans: Sequence[Plan]) -> Reading:
 
 
 def differences(before: Reading, after: Reading) -> tuple[str, ...]:
-    """How two operations read otherwise, in words; empty where they read the same."""
+    """Return how two operations read differently, in words; empty if they read alike."""
     if before.paths != after.paths:
         # Rows and pages of other ways of reading are no news.
         return tuple(_other_paths(before.paths, after.paths))

@@ -1,4 +1,4 @@
-"""What techniques of planner and executor are worth: runs without one beside runs with all."""
+"""Measures the worth of planner and executor techniques, from runs without each of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Worth:
-    """What one technique is worth to one operation.
+    """The worth of one technique to one operation.
 
     Attributes:
         technique: Its name.

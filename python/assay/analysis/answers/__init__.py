@@ -1,1 +1,1 @@
-"""Whether answers are right, and whether what was acknowledged is there."""
+"""Compares answers with expected rows, and recovered data with acknowledged writes."""

@@ -93,7 +93,7 @@ class Compared:
 
 
 def kept_answers(run: Run) -> dict[str, KeptAnswer]:
-    """Return the answers that somebody kept of their own queries, as the record has them."""
+    """Return the answers that a user kept of their own queries, from the record."""
     return from_facts(run.expected_origin.get("kept", {}))
 
 

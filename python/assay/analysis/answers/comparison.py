@@ -27,7 +27,7 @@ EXACT = Context(prec=1000, rounding=ROUND_HALF_UP)
 
 @dataclass(frozen=True)
 class Tolerances:
-    """How far a number may be from its answer, by the kind of its column."""
+    """The tolerance of a number, by the kind of its column."""
 
     kinds: Mapping[str, str]
     sum_absolute: Decimal
@@ -139,7 +139,7 @@ def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expect
 
 
 def read_expected_by(path: Path, rule: Mapping[str, Any]) -> Expected:
-    """The same, to be compared by an operation's rule, as `answer_rules` of a record has it."""
+    """Read expected rows with an operation's own rule, as `answer_rules` of a record has it."""
     columns, rows = _read(path)
     return Expected(
         columns,
@@ -193,7 +193,7 @@ def difference(
 
 
 def _may_be_others(tied: range, expected: Expected) -> bool:
-    """Whether a limit or an offset decided which of the rows that tie came."""
+    """Return True if a limit or an offset decided which of the tied rows were returned."""
     at_first = "first" in expected.cut and tied.start == 0
     return at_first or ("last" in expected.cut and tied.stop == len(expected.rows))
 
@@ -292,7 +292,7 @@ def _first_difference(
 
 
 def cell_is_right(cell: object, wanted: str | None, column: str, tolerances: Tolerances) -> bool:
-    """Whether one value is within the tolerance of its column."""
+    """Return True if a value is within the tolerance of its column."""
     if cell is None or wanted is None:
         return wanted is None and (cell is None or _text(cell) == "")
     number = _number(cell)
@@ -337,7 +337,7 @@ def _cents(number: Decimal) -> Decimal:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """The finite number that a text stands for; None for other texts, 'NaN' among them."""
+    """Parse a text as a finite number; None for other texts, including 'NaN'."""
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -379,7 +379,7 @@ def _same(
     expected: Expected,
     tolerances: Tolerances,
 ) -> bool:
-    """Whether rows would be right in another order."""
+    """Return True if rows would be right in another order."""
     exact = [
         index
         for index, column in enumerate(expected.columns)

@@ -1,4 +1,4 @@
-"""What runs promise of transactions that committed, and whether they promise the same."""
+"""Compares the durability that runs promise for committed transactions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOT_KNOWN = "not known"
 
 
 def level_of(facts: Mapping[str, Any]) -> str | None:
-    """The level of a run; None: its engine has none, its settings are of none, or nobody looked."""
+    """Return the durability level of a run; None if its engine has none or it is unknown."""
     level: str | None = (facts.get("durability") or {}).get("level")
     return level
 

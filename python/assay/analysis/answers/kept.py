@@ -1,4 +1,4 @@
-"""Rows that somebody kept as answers, as text and back: any value may be in them.
+"""Converts rows that a user kept as answers to text and back, whatever values they hold.
 
 Fields are separated as in other files of expected rows; what separates is escaped within a value,
 and an absent value is told from an empty text.

@@ -1,4 +1,4 @@
-"""What of all that was acknowledged a recovered database still has."""
+"""Compares a recovered database with the writes that had been acknowledged."""
 
 from __future__ import annotations
 

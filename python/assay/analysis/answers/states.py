@@ -1,4 +1,4 @@
-"""Which states of the data an execution can have seen while refresh functions changed them.
+"""Derives which states of changing data each execution can have seen.
 
 State n is the data after n batches of refresh functions since the run began; state 0 is as loaded.
 Set s has 2k batches of its own: k that insert, then k that delete.
@@ -23,7 +23,7 @@ NEVER_NS = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Refresh:
-    """How refresh functions change the data of a run.
+    """The refresh functions of a run, and how they change its data.
 
     Attributes:
         insert, delete: Names of the two functions; each set is inserted, then deleted.
@@ -48,7 +48,7 @@ class Refresh:
 
     @property
     def functions(self) -> tuple[str, str]:
-        """Both names."""
+        """The names of the insert and the delete function."""
         return self.insert, self.delete
 
     def state_before(self, function: str, variant: int) -> int:
@@ -80,7 +80,7 @@ def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
 
 
 def distinct(executed: pl.DataFrame) -> pl.DataFrame:
-    """What has to be compared: the same rows of an operation with the same states only once.
+    """Return the results to compare, with equal rows of equal states only once.
 
     Columns: operation, variant, digest, the three of the states, answers (how many executions),
     phase and session (of the first of them).
@@ -114,7 +114,7 @@ class _History:
 
     @classmethod
     def of(cls, events: pl.DataFrame, refresh: Refresh) -> _History:
-        """The history that events tell."""
+        """Return the history of refresh functions, from the events."""
         played = events.filter(
             pl.col("operation").is_in(list(refresh.functions)) & (pl.col("outcome") != "skipped")
         ).sort("started_ns", maintain_order=True)
@@ -172,7 +172,7 @@ class _History:
 
 
 def _counted(times_ns: list[int], at_ns: pl.Series, side: Literal["left", "right"]) -> pl.Series:
-    """How many of the times are before each moment; with side `right` those at it, too."""
+    """Count the times before each moment; with side `right`, those at it as well."""
     ordered = pl.Series(times_ns, dtype=pl.Int64)
     return ordered.search_sorted(at_ns.cast(pl.Int64), side=side)
 

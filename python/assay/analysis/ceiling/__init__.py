@@ -1,1 +1,1 @@
-"""What the host can do at most."""
+"""Analyses the trials of a host's disk, memory and cores."""

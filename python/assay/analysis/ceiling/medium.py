@@ -1,4 +1,4 @@
-"""Whether what was measured is the medium, or something in front of it that answers in its place.
+"""Decides whether trials measured the storage medium, or a cache in front of it.
 
 A virtual disk may be a file that the host keeps in its own memory, and a flush may end before
 anything is on a medium. That cannot be seen from within; signs of it can.
@@ -30,7 +30,7 @@ VIRTUAL_MODELS = ("qemu", "virtual", "vmware", "vbox", "elastic block", "persist
 
 
 def is_virtual(medium: Mapping[str, Any] | None) -> bool:
-    """Whether the disk says that it is another's file, or a service's."""
+    """Return True if the disk reports that it is virtual: a file or a service of another host."""
     driver = ((medium or {}).get("driver") or "").lower()
     model = ((medium or {}).get("model") or "").lower()
     return driver.startswith(VIRTUAL_DRIVERS) or any(word in model for word in VIRTUAL_MODELS)
@@ -39,7 +39,7 @@ def is_virtual(medium: Mapping[str, Any] | None) -> bool:
 def hiding_signs(
     ceiling: Ceiling, medium: Mapping[str, Any] | None, device: Mapping[str, Any] | None
 ) -> list[str]:
-    """What speaks for it that figures are not of a medium, a sentence each; empty: nothing does.
+    """Return the signs that the figures are not of a medium, a sentence each; empty if none.
 
     Args:
         ceiling: The trials.

@@ -1,4 +1,4 @@
-"""What a host can do, by its trials: requests a second by size, depth and pattern, and the rest.
+"""The trials of a host: requests a second by size, queue depth and pattern, and the rest.
 
 Figures are geometric means over rounds with a 95 % interval by Student's t on their logarithms.
 What lies between two sizes or depths that were tried is interpolated on both logarithms, within
@@ -48,7 +48,7 @@ class Estimate:
     rounds: int
 
     def times(self, factor: float) -> Estimate:
-        """The same in another unit."""
+        """Return the estimate in another unit."""
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return Estimate(self.value * factor, low, high, self.rounds)
 
@@ -127,7 +127,7 @@ class Ceiling:
         return self._tried("size_bytes", operation)
 
     def flush_seconds(self, operation: str = "fdatasync") -> Estimate | None:
-        """What a small write takes with fsync or fdatasync behind it, by the median of a trial."""
+        """Return the median seconds of a small write that is followed by fsync or fdatasync."""
         chosen = self.disk.filter(operation=operation)
         return estimate(latency * NS for latency in chosen["latency_p50_ns"])
 
@@ -144,7 +144,7 @@ def read_ceiling(run: Run) -> Ceiling:
     """
     if run.kind != KIND_CEILING:
         raise RecordUnreadableError(
-            f"{run.id} does not tell what a host can do: make such a record with `assay ceiling`."
+            f"{run.id} does not hold what a host can do: make such a record with `assay ceiling`."
         )
     disk, memory, core = (_plain(run.table(stream)) for stream in (DISK, MEMORY, CORE))
     return Ceiling(_disk(disk), _memory(memory), _core(core))

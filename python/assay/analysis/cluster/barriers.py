@@ -32,7 +32,7 @@ TOLD_MAX = 100
 
 @dataclass(frozen=True)
 class Execution:
-    """When something was executed: an operation, or a whole load under no name."""
+    """The time span of an execution: an operation, or a whole load without a name."""
 
     operation: str
     begun_ns: int
@@ -58,12 +58,12 @@ class Barrier:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The duration in seconds."""
         return self.ended_s - self.begun_s
 
     @property
     def lost_s(self) -> float:
-        """What of it would be saved had the same been done as fast as in the peaks."""
+        """The seconds that would be saved at the speed of the fastest stretches."""
         return self.seconds * max(0.0, 1 - self.cores / self.peak_cores)
 
     def facts(self) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def find_barriers(
 
 
 def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Return the troughs between peaks of one series of even looks.
+    """Return the troughs between peaks of one evenly sampled series.
 
     Args:
         shares: Of the platform that were at work, a look each.
@@ -187,12 +187,12 @@ def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
 
 
 def _peak(shares: Sequence[float]) -> list[float]:
-    """Looks of a stretch in which the platform was in full use."""
+    """Return the samples of a stretch in which the platform was in full use."""
     return [share for share in shares if share >= HIGH]
 
 
 def _low_runs(shares: Sequence[float]) -> list[tuple[int, int]]:
-    """Stretches of enough looks on end below the low level."""
+    """Return the stretches of enough successive samples below the low level."""
     runs, begin = [], None
     for at, share in enumerate([*shares, 1.0]):
         if share <= LOW:

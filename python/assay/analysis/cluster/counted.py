@@ -1,4 +1,4 @@
-"""What nodes counted in spans of a run and in one execution of each operation, as lines."""
+"""Counters of nodes over spans of a run and over single executions, as lines of a table."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def line_between(
     nodes: Sequence[ClusterNode],
     span: tuple[int, int],
 ) -> Line:
-    """Return what nodes did between two instants, which are times of readings if there are any."""
+    """Return the line of the nodes between two instants, moved to readings where possible."""
     begun_ns, ended_ns = span
     figures = tuple(_within(readings, clocks.get(node.name), node, span) for node in nodes)
     return Line(span_seconds(begun_ns, ended_ns), together(figures), figures)

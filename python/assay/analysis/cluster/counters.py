@@ -1,4 +1,4 @@
-"""What the nodes of a cluster count, in words that are no engine's.
+"""The counters of a cluster's nodes, in terms that all engines share.
 
 Which counters they are an engine declares (`[cluster]` of its `counters.toml`), by these words;
 each node is an object of their source.
@@ -74,7 +74,7 @@ def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
 
 
 def declared_cluster(run: Run) -> ClusterFacts | None:
-    """What the engine of a run declares; None: it is no cluster. Raises as `cluster_facts`."""
+    """Return an engine's declared cluster counters; None without a cluster."""
     return cluster_facts(run.facts.get("engine", {}).get("counters"))
 
 
@@ -97,7 +97,7 @@ def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFram
 
 
 def grown_by_operation(run: Run) -> pl.DataFrame:
-    """What each node counted in one execution of each operation: medians of those that were read.
+    """Return the growth of each node's counters in one execution: the median over executions.
 
     Columns: operation, node, word, growth in the word's unit, passes. Empty of an engine that is
     no cluster, and of a load, whose operations overlap. Gauges are left out.

@@ -1,4 +1,4 @@
-"""What a record tells of the hosts that drove a run together."""
+"""Facts of the hosts that drove a run together."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def hosts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def lost_hosts(hosts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that were gone before they had told all."""
+    """Return the hosts that were gone before they had reported everything."""
     return [host for host in hosts if (host["ended"] or {}).get("how") in LOST]
 
 
 def clock_uncertainty_s(hosts: Sequence[dict[str, Any]]) -> float | None:
-    """By how much moments of a host may be off on the run's clock; None: one was not measured."""
+    """Return the uncertainty of hosts' clocks in seconds; None if one was not measured."""
     clocks = [host["clock"] for host in hosts]
     if not clocks or any(clock is None for clock in clocks):
         return None
@@ -54,7 +54,7 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
 
 
 def measured_share(run: Run) -> float | None:
-    """The same of the measured part; None where no host told, or one driver drove."""
+    """Return the largest share of its CPUs that a driver used; None without a fleet's figures."""
     hosts = hosts_of(run.facts)
     window = window_of(run) if hosts else None
     if window is None:

@@ -39,7 +39,7 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class NodeFigures:
-    """What one node did in a span, or all together. What was not counted is absent or None.
+    """The figures of one node, or of all together, in a span; those not counted are None.
 
     Attributes:
         name: Of the node; empty: all of them.
@@ -60,7 +60,7 @@ class NodeFigures:
     untold: frozenset[str] = frozenset()
 
     def share_of_tasks(self, *counted: str) -> float | None:
-        """Return the part of its tasks' time with the given words; None where it is not known.
+        """Return the share of its tasks' time with the given words, 0 to 1; None if not known.
 
         None as well where waits add up to more than tasks took.
         """
@@ -85,7 +85,7 @@ class NodeFigures:
         return length / messages if messages and length is not None else None
 
     def figures(self, seconds: float) -> dict[str, float | None]:
-        """By name of `FIGURES` what it did in a span of so many seconds."""
+        """Return the figures named in `FIGURES` for a span of that many seconds."""
 
         def per_s(word: str) -> float | None:
             value = self.grown.get(word)
@@ -110,7 +110,7 @@ class NodeFigures:
 
 @dataclass(frozen=True)
 class Line:
-    """What a cluster did in a span.
+    """The figures of a cluster in a span.
 
     Attributes:
         seconds: Its length.
@@ -138,7 +138,7 @@ class Line:
         )
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the line as JSON values."""
         return {
             "seconds": self.seconds,
             "whole": self._node(self.whole, self.head),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shares:
-    """Where messages that are spread alike go, as shares of all."""
+    """The destinations of evenly spread messages, as shares of all."""
 
     local: float
     same_host: float
@@ -26,12 +26,12 @@ class Shares:
 
     @property
     def remote(self) -> float:
-        """Those that leave their process."""
+        """The share of messages that leave their process."""
         return self.same_host + self.other_host
 
 
 def shares_of(processes: Sequence[int]) -> Shares:
-    """Where messages go that every process sends to every process alike, itself included.
+    """Return the destinations of messages when every process sends to every one alike.
 
     Of n processes each sends 1/n to itself, and with k on its host (k - 1)/n to others there.
 
@@ -45,7 +45,7 @@ def shares_of(processes: Sequence[int]) -> Shares:
 
 
 def batch_messages(values: float, batch_values: float, recipients: float) -> float:
-    """Messages of so many values: each batch, the last one too, has one for each recipient.
+    """Return the number of messages: each batch of values sends one to each recipient.
 
     Where a batch has fewer values than recipients no more messages than values.
     """
@@ -78,7 +78,7 @@ def page_messages(
     page_rows: float | None,
     channels: float,
 ) -> float:
-    """Pages of so many rows: as many as the smaller limit asks for, one a channel at least.
+    """Return the number of pages: as the smaller limit requires, at least one a channel.
 
     Args:
         rows: That are sent.

@@ -195,11 +195,11 @@ def _messages(
         blocks = _blocks(run, facts, recipients, counted)
         share = shares.remote if facts.counted == "remote" else 1.0
         predicted = None if blocks is None else blocks * share
-        missing = "no plan tells its exchanges and their tasks"
+        missing = "no plan shows its exchanges and their tasks"
     else:
         # Of rows that were counted, so no share is taken of them.
         predicted = _full(run, facts, recipients, counted)
-        missing = "rows and bytes of messages are not counted, or a batch's size is not told"
+        missing = "rows and bytes of messages are not counted, or a batch's size is not known"
     return predicted, missing if predicted is None else "; ".join(facts.says)
 
 

@@ -30,7 +30,7 @@ NEEDED = {"ppid", "pid", "started_ns"}
 
 @dataclass(frozen=True)
 class NodeClock:
-    """What one node had used by each look, since the first one.
+    """The CPU time of one node at each sample, since the first one.
 
     Attributes:
         times_ns: Of the looks, growing.
@@ -45,7 +45,7 @@ class NodeClock:
     rss_bytes: tuple[int, ...]
 
     def cpu_s(self, begun_ns: int, ended_ns: int) -> float | None:
-        """CPU seconds of a span; None of one that holds too few looks, or that they do not span.
+        """The CPU seconds of a span; None if too few samples cover it.
 
         A span may begin or end so little outside of all looks that a tenth of it is there at most.
         """
@@ -58,7 +58,7 @@ class NodeClock:
         return (self._at(last) - self._at(first)) * NS * span_ns / (last - first)
 
     def memory_bytes(self, at_ns: int) -> int | None:
-        """Resident memory at the last look up to an instant."""
+        """The resident memory in bytes at the last sample up to an instant."""
         place = bisect_right(self.times_ns, at_ns) - 1
         return None if place < 0 else self.rss_bytes[place]
 
@@ -72,7 +72,7 @@ class NodeClock:
 
 
 def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[str, NodeClock]:
-    """Return the clocks of nodes on this host, by their names; of others there are none.
+    """Return the clocks of the nodes on this host, by their names.
 
     Args:
         processes: Of `processes.arrows`.
@@ -107,7 +107,7 @@ def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[s
 
 
 def _growth(name: str, first_ns: object) -> pl.Expr:
-    """Growth since the look before; of a process that began since the first look all that it has.
+    """Return the growth since the previous sample; a new process counts from zero.
 
     A clock that goes backwards did not move.
     """
@@ -154,7 +154,7 @@ def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> st
 
 
 def cores_at_work(clocks: Iterable[NodeClock], *, ready: bool = False) -> list[float]:
-    """Cores that the nodes together had between each two looks.
+    """Return the number of cores that the nodes used between each two samples.
 
     Args:
         clocks: Of the same looks.

@@ -1,4 +1,4 @@
-"""Which nodes a run's cluster has."""
+"""The nodes of a run's cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATER = "later"
 
 @dataclass(frozen=True)
 class ClusterNode:
-    """One node.
+    """A node of a cluster, with its processes on this host.
 
     Attributes:
         name: The object of its counters.
@@ -33,12 +33,12 @@ class ClusterNode:
 
     @property
     def is_here(self) -> bool:
-        """Whether the kernel of this host counts for it."""
+        """True if this host's kernel counts the node's CPU time."""
         return bool(self.pids)
 
     @property
     def works(self) -> bool:
-        """Whether it has a share of the work, so that it can be compared with others."""
+        """True if the node shares in the work, so that it can be compared with others."""
         return self.role != COORDINATOR
 
 
@@ -60,12 +60,12 @@ def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, .
 
 
 def workers_of(run: Run) -> tuple[ClusterNode, ...]:
-    """Those that work; none of an engine that is no cluster."""
+    """Return the nodes that work; empty for an engine that is no cluster."""
     return tuple(node for node in cluster_nodes(run) if node.works)
 
 
 def shared_cores(run: Run) -> str | None:
-    """Why more nodes are no more machine, as the end of `not measured:`; None where they are.
+    """Return the reason why more nodes are not more machine; None if they are.
 
     Nodes of one host are worth no more than its cores, of which one at least is the client's and
     the coordinator's.
@@ -80,7 +80,7 @@ def shared_cores(run: Run) -> str | None:
 
 
 def shares_threads(run: Run) -> bool:
-    """Whether several processes of a cluster are on this host, with threads for any operation.
+    """Return True if several of a cluster's processes run here with threads for any operation.
 
     They rest in pools of hundreds, and what waits for another node has no thread meanwhile: which
     of them were at work for an operation nobody tells.

@@ -1,4 +1,4 @@
-"""How unevenly nodes worked: the largest over the mean, and whose it was.
+"""Measures how unevenly nodes worked: the largest over the mean.
 
 The measure is that of load imbalance in parallel computing (DeRose, Homer and Johnson, Detecting
 Application Load Imbalance on High End Massively Parallel Systems, Euro-Par 2007): what the largest
@@ -55,7 +55,7 @@ class Skew:
 
     @property
     def is_skewed(self) -> bool:
-        """Whether it is worth a word."""
+        """True if the skew is large enough to be reported."""
         return self.ratio >= SKEW_MIN
 
     @property
@@ -64,7 +64,7 @@ class Skew:
         return 1 - self.mean / self.largest
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the skew as JSON values."""
         return asdict(self) | {"ratio": self.ratio, "is_skewed": self.is_skewed}
 
 

@@ -1,4 +1,4 @@
-"""All that is told of a run's cluster: its lines, its skew, its barriers, and its series."""
+"""The figures of a run's cluster: its lines, its skew, its barriers, and its series."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 POINTS_MAX = 1500
 NOT_DECLARED = "the engine declares no counters of nodes"
 NOT_READ = "the probe of the engine's counters did not run"
-NOT_TOLD = "the engine told nothing of it in this run"
-ELSEWHERE = "some nodes are on other hosts, whose CPUs nobody looks at often enough"
-NOT_FOLLOWED = "no processes of its nodes were looked at"
+NOT_TOLD = "the engine reported nothing of it in this run"
+ELSEWHERE = "some nodes are on other hosts, whose CPUs are not sampled often enough"
+NOT_FOLLOWED = "no processes of its nodes were sampled"
 CORES_UNKNOWN = "how many cores the nodes may use was not recorded"
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is known of the cluster of one run.
+    """The cluster of one run with its figures.
 
     Attributes:
         title: What its nodes are, for people.
@@ -76,7 +76,7 @@ class Cluster:
     notes: tuple[str, ...] = ()
 
     def skew(self, operation: str | None = None) -> tuple[Skew, ...]:
-        """How uneven the nodes are in the measured part, or in executions of an operation."""
+        """Return the skew of nodes in the measured part, or in executions of an operation."""
         if operation is not None:
             return self.uneven.get(operation, ())
         return () if self.run is None else skews(self.run, self.nodes)
@@ -163,7 +163,7 @@ def platform_cores(run: Run) -> float | None:
 
 
 def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dict[str, list[float]]:
-    """Return the cores of each node between looks of a window, and `time_s` of the looks' ends.
+    """Return the cores of each node between samples of a window, and the samples' times.
 
     Where there are more than `POINTS_MAX` each is the mean of several.
     """
@@ -213,7 +213,7 @@ def _readings(run: Run, declared: ClusterFacts | None) -> NodeReadings | None:
 
 
 def _span(readings: NodeReadings | None, window: tuple[int, int]) -> tuple[int, int]:
-    """From the last reading before a window to the first after it; without two, the window."""
+    """Return the span of readings around a window; the window without two readings."""
     times = [] if readings is None else readings.around(*window)
     return (times[0], times[-1]) if len(times) > 1 else window
 
@@ -273,6 +273,6 @@ def _notes(
     if engines:
         notes.append(
             f"CPU time of single nodes in {', '.join(engines)} is the engine's own count: an"
-            f" execution holds fewer than {LOOKS_MIN} looks of the kernel's"
+            f" execution holds fewer than {LOOKS_MIN} samples of the kernel's"
         )
     return tuple(notes)

@@ -20,7 +20,7 @@ WORDS: dict[str, tuple[str, str]] = {
     LOCAL_MESSAGES: ("messages handed over within it", "messages"),
     LOCAL_BYTES: ("bytes of them", "bytes"),
     WAIT: ("time its tasks waited for what other nodes send", "ns"),
-    BLOCKED: ("time its tasks could not write, because nobody took it off them", "ns"),
+    BLOCKED: ("time its tasks could not write, because the receiver had not taken it", "ns"),
     SCHEDULING: ("time that deciding who works on what took, and waiting for it", "ns"),
     TASKS: ("pieces of work that were scheduled", "tasks"),
     TASK: ("time of its tasks, by the clock, summed", "ns"),

@@ -1,4 +1,4 @@
-"""Why a statement takes longer: its difference put down to what was measured on both sides.
+"""Explains why a statement takes longer, from what was measured on both sides.
 
 In this order. What is done before execution is planning, by CPU samples. Then, if another plan was
 chosen, the rest is the plan's; else if other columns are read, theirs; else if it reads more or
@@ -54,7 +54,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the time of an execution is made of, as far as it was measured.
+    """The parts of an execution's time, as far as they were measured.
 
     Attributes:
         planning_s: CPU time before execution.
@@ -71,7 +71,7 @@ NOTHING = Parts(0.0, {}, {})
 
 
 def parts_of(run: Run) -> dict[Key, Parts] | None:
-    """What executions of statements are made of; None where CPU time was not sampled by statement.
+    """Return the parts of statements' executions; None without CPU samples by statement.
 
     What ran side by side counts in proportion, so that no statement is made of more than it took.
     """

@@ -1,4 +1,4 @@
-"""What is different between two runs of a statement: its plan, what it reads, and settings."""
+"""Compares a statement's plan, reads and settings between two runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Key = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Pruned:
-    """What a statement reads of one table on both sides, and what it needs.
+    """The reads of one table by a statement on both sides, and what it needs.
 
     Attributes:
         table: The table.
@@ -42,7 +42,7 @@ class Pruned:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was found of one statement on both sides.
+    """The evidence on one statement from both sides.
 
     Attributes:
         plans: The two plans side by side; None where one of them is not known.

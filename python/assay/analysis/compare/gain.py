@@ -1,4 +1,4 @@
-"""How much of the difference between two sides each change explains, over the rounds."""
+"""Splits the difference between two sides into the share that each change explains."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GainRow:
 
     @property
     def is_noise(self) -> bool | None:
-        """Whether it may be none; None of a single round."""
+        """True if the gain may be zero; None after a single round."""
         ends = self.seconds.interval
         return None if ends is None else ends[0] <= 0.0 <= ends[1]
 

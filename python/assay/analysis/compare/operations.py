@@ -47,7 +47,7 @@ class OperationTimes:
 
     @property
     def differs(self) -> bool | None:
-        """Whether the interval excludes 1; None without an interval."""
+        """True if the interval excludes 1; None without an interval."""
         if self.interval is None:
             return None
         low, high = self.interval
@@ -98,7 +98,7 @@ def _values(run: Run) -> dict[str, list[float]]:
 
 
 def _logarithms(values: Sequence[float]) -> list[float]:
-    """Logarithms of the values, or of the medians of consecutive batches if there are many."""
+    """Return logarithms of the values, or of medians of batches if there are many."""
     if len(values) > 2 * BATCHES:
         edges = [len(values) * number // BATCHES for number in range(BATCHES + 1)]
         values = [median(values[begin:end]) for begin, end in pairwise(edges)]

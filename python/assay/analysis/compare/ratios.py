@@ -52,7 +52,7 @@ class Ratio:
 
     @property
     def differs(self) -> bool | None:
-        """Whether the interval leaves 1 out; None without one."""
+        """True if the interval excludes 1; None without an interval."""
         return None if self.interval is None else not self.interval[0] <= 1.0 <= self.interval[1]
 
 

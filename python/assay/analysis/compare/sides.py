@@ -40,7 +40,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Tails:
-    """What makes the slowest executions of an operation slow, on each side; None: no tail."""
+    """The causes of the slowest executions on each side; None without a tail."""
 
     operation: str
     first: Tail | None
@@ -92,7 +92,7 @@ def compare_sides(rounds: Sequence[Round]) -> TwoSides:
 
 
 def _weights(gain: SplitGain) -> dict[tuple[str | None, ...], float]:
-    """By how much each statement adds to the difference or takes from it."""
+    """Return by how much each statement adds to the difference or takes from it."""
     return {row.key: abs(row.seconds.value) for row in gain.by_statement}
 
 

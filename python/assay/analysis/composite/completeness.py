@@ -1,4 +1,4 @@
-"""Why a test has no metric: operations that failed, or that were never played."""
+"""Says why a test has no metric: operations that failed, or that were never played."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def planned_operations(facts: dict[str, Any]) -> Iterator[Planned]:
 
 
 def _kind(phase: str) -> str | None:
-    """Of which test a phase is; None of none."""
+    """Return the test that a phase belongs to; None if it belongs to none."""
     kind = phase.partition("-")[0]
     return kind if kind in (PHASE_POWER, PHASE_THROUGHPUT) else None
 

@@ -36,11 +36,11 @@ class Interval:
 
     @property
     def seconds(self) -> float:
-        """Its length, unrounded."""
+        """The length in seconds, unrounded."""
         return self.length_ns * NS
 
     def scaled(self, factors: Mapping[str, float]) -> Interval:
-        """The same if its operation took so many times as long; 1 for what is not named."""
+        """Return the interval with its operation's time multiplied; 1 for others."""
         factor = factors.get(self.operation, 1.0)
         return self if factor == 1 else replace(self, length_ns=round(self.length_ns * factor))
 
@@ -65,7 +65,7 @@ class PowerTest:
 
 @dataclass(frozen=True)
 class Stream:
-    """What one session of a throughput test played.
+    """The operations that one session of a throughput test played.
 
     Attributes:
         begun_ns: First submission.
@@ -83,7 +83,7 @@ class Stream:
         return sum(interval.length_ns for interval in self.intervals)
 
     def scaled(self, factors: Mapping[str, float]) -> Stream:
-        """The same if its operations took so many times as long, one after another."""
+        """Return the stream with its operations' times multiplied, one after another."""
         made = tuple(interval.scaled(factors) for interval in self.intervals)
         saved_ns = self.busy_ns - sum(interval.length_ns for interval in made)
         return Stream(self.begun_ns, self.ended_ns - saved_ns, made)
@@ -113,7 +113,7 @@ class ThroughputTest:
 
     @property
     def elapsed_ns(self) -> int:
-        """From there to the last output or commit of any stream."""
+        """The time from the first submission to the last output or commit of any stream."""
         return max(stream.ended_ns for stream in self.sessions) - self.begun_ns
 
     @property
@@ -137,7 +137,7 @@ class PerformanceRun:
     throughput: ThroughputTest | None = None
 
     def scaled(self, factors: Mapping[str, float]) -> PerformanceRun:
-        """The same if operations took so many times as long, in both tests."""
+        """Return the performance run with operations' times multiplied, in both tests."""
         power, played = self.power, self.throughput
         if power is not None:
             queries = tuple(interval.scaled(factors) for interval in power.queries)

@@ -64,7 +64,7 @@ def extrapolated_bytes(
 def at_larger_scales(
     peak: MemoryPeak, scale: float, larger: Iterable[tuple[float, int]]
 ) -> tuple[MemoryAt, ...]:
-    """The same peak at scales up to a hundred times this one.
+    """Extrapolate a memory peak to scales up to a hundred times as large.
 
     Args:
         peak: At the scale that was measured.

@@ -1,4 +1,4 @@
-"""What a test left out of the specification, and what its metrics may be called for that."""
+"""Names a test's metrics by how much of the specification the test left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHERWISE = {POWER: "power-like", THROUGHPUT: "throughput-like", COMPOSITE: "com
 
 @dataclass(frozen=True)
 class MetricName:
-    """What a metric is called.
+    """The label and title of a metric, which depend on what the test left out.
 
     Attributes:
         label: What a column is called; a plain name of the specification only for a whole test.

@@ -1,4 +1,4 @@
-"""A test as the record tells it: its runs, what was left out of it, and why it has no metric."""
+"""Reads a test from the record: its runs, what was left out, and why it has no metric."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ class Played:
         return Figures(None, None) if run is None else figures(run, self.scale, rounded=rounded)
 
     def named(self, kind: str) -> MetricName:
-        """What the power, the throughput or the composite metric is called."""
+        """Return the name of the power, the throughput or the composite metric."""
         return metric_name(kind, self.specified, self.left_out)
 
     @property
     def powers(self) -> tuple[PowerTest, ...]:
-        """Power tests that tell how much an interval differs from one to the next."""
+        """The power tests that show how much an interval differs from one to the next."""
         if self.steady is not None:
             return self.steady.tests
         return tuple(run.power for run in self.runs if run.power is not None)
@@ -101,7 +101,7 @@ class Played:
 
     @property
     def rounding_dominates(self) -> bool:
-        """Whether more than a tenth of the reported power test's intervals are under 0.1 s."""
+        """True if over a tenth of the reported power test's intervals are below 0.1 s."""
         run = self.reported
         if run is None or run.power is None:
             return False
@@ -119,7 +119,7 @@ def played(run: Run) -> Played | None:
 
 
 def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = False) -> Played:
-    """The test that run.json's `test` and the events tell of.
+    """Return the test that run.json's `test` and the events describe.
 
     Args:
         facts: run.json.

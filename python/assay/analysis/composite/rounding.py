@@ -1,4 +1,4 @@
-"""How intervals and metrics are rounded before they count, and the 1000:1 rule."""
+"""Rounds intervals and metrics as the specification does, and applies its 1000:1 rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each interval weighs in the composite, in closed form.
+"""Computes the weight of each interval in the composite, in closed form.
 
 With n intervals in a power test and C = sqrt(P x T):
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IntervalWeight:
-    """What one operation weighs in the metrics, per cent for one per cent of its time.
+    """The weight of an operation in the metrics: per cent for one per cent of its time.
 
     Attributes:
         operation: Query or refresh function.

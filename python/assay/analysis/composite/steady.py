@@ -1,4 +1,4 @@
-"""What power passes take once they are alike, beside the first one.
+"""Computes the times of power passes once they are alike, beside the first pass.
 
 The driver plays passes until the last three are alike: the longest is longer than the shortest by
 at most 5 %; at 30 it stops. Each query's steady time is its median over these three.
@@ -36,7 +36,7 @@ class PassFigures:
 
 @dataclass(frozen=True)
 class Steady:
-    """What passes came to.
+    """The figures of steady passes.
 
     Attributes:
         passes: Each pass, in order.
@@ -52,12 +52,12 @@ class Steady:
 
     @property
     def figure(self) -> PassFigures | None:
-        """Of these medians; None of fewer than three passes."""
+        """The figures of these medians; None with fewer than three passes."""
         return None if self.test is None else _figures(self.test)
 
 
 def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None:
-    """What whole passes came to; None without one.
+    """Return the figures of whole passes; None without one.
 
     Args:
         tests: The passes, in order.
@@ -81,7 +81,7 @@ def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None
 
 
 def are_alike(lengths_s: Sequence[float], within: float) -> bool:
-    """Whether the longest is longer than the shortest by at most this share of it."""
+    """Return True if lengths differ by at most this share of the shortest."""
     return max(lengths_s) - min(lengths_s) <= within * min(lengths_s)
 
 

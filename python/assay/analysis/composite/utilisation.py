@@ -1,4 +1,4 @@
-"""How much of the machine a power test uses, by what the same work takes when streams share it."""
+"""Estimates a power test's use of the machine from the same work in concurrent streams."""
 
 from __future__ import annotations
 

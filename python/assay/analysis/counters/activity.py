@@ -1,4 +1,4 @@
-"""What an engine's meters of look-ups counted: of a part of a run, of intervals, of operations.
+"""Look-up counters of an engine over a part of a run, over intervals and by operation.
 
 Which counters they are an engine declares (`[activity]` of its `counters.toml`), by the words of
 `analysis.meters`, in whose line they are printed.
@@ -62,7 +62,7 @@ def activity_facts(facts: Mapping[str, Any] | None) -> ActivityFacts | None:
 
 
 def activity_between(run: Run, span: Span) -> dict[str, float] | None:
-    """What was counted between two instants, by `meters.WORDS`; None: the engine does not tell."""
+    """Return the growth of `meters.WORDS` between two instants; None if not counted."""
     declared = _declared(run)
     if declared is None or not run.has("engine"):
         return None
@@ -83,7 +83,7 @@ def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
 
 
 def why_no_activity(run: Run) -> str:
-    """Why an engine tells nothing, as the end of a sentence."""
+    """Return why an engine has no such counters, as the end of a sentence."""
     declared = _declared(run)
     if declared is None:
         return "its engine declares none"
@@ -148,7 +148,7 @@ def _of(within: pl.DataFrame) -> dict[str, float]:
 
 
 def _intervals(within: pl.DataFrame, zero_ns: int) -> list[dict[str, Any]]:
-    """As many intervals as there are readings between, or fewer and longer ones."""
+    """Return figures of the intervals between readings, joined to a limited number."""
     times = within["time_ns"].unique().sort().to_list()
     last = len(times) - 1
     count = min(INTERVALS_MAX, last)

@@ -1,4 +1,4 @@
-"""What an engine counted itself: rates, totals of the measured part, growth by operation.
+"""An engine's own counters: rates, totals of the measured part, growth by operation.
 
 Counters are rows of (source, object, counter, value) whose names are the engine's affair. Which of
 them are shown, with what title and unit, an engine declares; `docs/reference/record-format.md`
@@ -72,7 +72,7 @@ class Share:
 
 
 def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
-    """What an engine's `counters.toml` declares, in its order.
+    """Return the counters that an engine's `counters.toml` declares, in its order.
 
     Raises:
         ValueError: If a figure lacks a key or has an unknown one, or a share names no figure.
@@ -147,7 +147,7 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
 
 
 def standing(run: Run) -> pl.DataFrame:
-    """How the engine stood where the measured part began and ended; empty if not told of both.
+    """Return the engine's status at both ends of the measured part; empty if one is missing.
 
     Columns: edge (start, end), time_ns, source, object, counter, value. Of several readings of an
     edge it is the last, for one that was taken before a warm-up is replaced when that is over.
@@ -160,7 +160,7 @@ def standing(run: Run) -> pl.DataFrame:
 
 
 def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl.DataFrame:
-    """Gauges of objects that are not looked at in each reading: the last look up to an instant.
+    """Return gauges of objects at their last sample up to an instant.
 
     How the engine stood where the measured part began and ended is such a look as well, and counts
     as of that instant. Columns: time_ns, source, object, counter, value.
@@ -181,7 +181,7 @@ def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl
 
 
 class _Value(NamedTuple):
-    """What a figure grew by, its last value, and the time between its readings."""
+    """The growth of a figure, its last value, and the time between its readings."""
 
     growth: float | None
     last: float | None
@@ -287,7 +287,7 @@ def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFr
 
 
 def execution_growth(plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """What each counter grew by in each execution around which it was read.
+    """Return the growth of each counter in each execution around which it was read.
 
     Columns: sequence, those of the key, growth. Executions in which a counter was reset, or absent
     at an edge, are left out.
@@ -301,7 +301,7 @@ def execution_growth(plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
 
 
 def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """What each counter grew by in one execution: the median over measured passes that were read.
+    """Return the growth of each counter in one execution: the median over measured passes.
 
     Columns: operation, those of the key, growth, passes. Passes in which a counter was reset, or
     absent at an edge, are left out.

@@ -1,4 +1,4 @@
-"""What was done to each index between two instants: rows found, pages read, pages in the pool.
+"""The work on each index between two instants: rows found, pages read, pages in the pool.
 
 Which counters these are, and which indexes hold what, an engine declares (`[index_work]` of its
 `counters.toml`); nothing here knows one.
@@ -46,7 +46,7 @@ class IndexFacts:
 
 @dataclass(frozen=True)
 class IndexWork:
-    """One index. None is not told, or was reset meanwhile.
+    """The work on one index; None where it was not reported, or was reset meanwhile.
 
     Attributes:
         object: As the engine's counters call it.

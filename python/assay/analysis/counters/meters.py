@@ -45,7 +45,7 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Locality:
-    """Where random look-ups went, as shares of all of them; None where there were none.
+    """The places where random look-ups landed, as shares of all; None without look-ups.
 
     Attributes:
         same_segment: In the segment of the one before.
@@ -106,7 +106,7 @@ def _value(word: str, number: str, suffix: str) -> float:
 
 
 def locality(counted: Mapping[str, float]) -> Locality:
-    """Where look-ups went, from what was counted by `WORDS`."""
+    """Return the places of look-ups, from counts by `WORDS`."""
 
     def of_lookups(word: str) -> float | None:
         lookups = counted.get(RND)

@@ -83,7 +83,7 @@ class ObjectTable:
 
 
 def declared_tables(facts: Mapping[str, Any]) -> list[ObjectTable]:
-    """What an engine's `counters.toml` declares, in its order.
+    """Return the tables of objects that an engine's `counters.toml` declares, in its order.
 
     Raises:
         ValueError: If a table lacks a key or has an unknown one.
@@ -115,7 +115,7 @@ def _declared(entry: Mapping[str, Any]) -> ObjectTable:
 def object_tables(
     readings: pl.DataFrame, tables: list[ObjectTable], at_end: pl.DataFrame | None = None
 ) -> list[dict[str, Any]]:
-    """Each table with its rows: what each object's counters grew by, and its gauges at the end.
+    """Return each table with its rows: each object's growth, and its gauges at the end.
 
     An object that is not in the first reading was not counted yet: it has grown from nothing. One
     that went backwards was reset, and its growth is None. Objects of which nothing grew are left
@@ -146,7 +146,7 @@ def _gauges(at_end: pl.DataFrame | None, table: ObjectTable) -> dict[tuple[str, 
 
 
 def _growth(readings: pl.DataFrame, table: ObjectTable) -> dict[tuple[str, str], float | None]:
-    """What each counter of each object grew by."""
+    """Return the growth of each counter of each object."""
     first, last = pl.col("time_ns").min(), pl.col("time_ns").max()
     readings = readings.with_columns(first.alias("first_ns"), last.alias("last_ns"))
     kept = readings.filter(~pl.col("object").is_in(list(table.without)))

@@ -151,7 +151,7 @@ def _slower(
 
 
 def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:
-    """How many rounds would decide it, if the next ones are as those before."""
+    """Return how many rounds would decide, if the next ones are like those before."""
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one round has no spread
         return None

@@ -1,4 +1,4 @@
-"""What a figure of a study is made of, and what it gives.
+"""The contract of a study's figures: their input and their result.
 
 A figure has *subjects* (an engine, a setting: the columns of a comparison) and *measures* (what is
 compared: the rows). An article that was published is one more subject, so its values stand beside

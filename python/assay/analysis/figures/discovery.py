@@ -39,7 +39,7 @@ def kinds() -> dict[str, FigureKind]:
 
 
 def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
-    """Refuses a kind, or an option, that nobody knows.
+    """Refuses a figure's unknown kind or option.
 
     Args:
         kind: As a study names it.

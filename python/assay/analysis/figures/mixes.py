@@ -1,4 +1,4 @@
-"""What a run did under a load, in the figures that a mix of transactions is told in."""
+"""The figures of a run under a mix of transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What findings are made from: everything that analysis knows of one run, and the words for it."""
+"""The case of a run: all that its findings are made from, and common phrases for them."""
 
 from __future__ import annotations
 
@@ -178,12 +178,12 @@ class Case:
 
     @property
     def asked_to_read(self) -> bool:
-        """Whether the run was to begin without its data in the engine's memory."""
+        """True if the run was to begin without its data in the engine's memory."""
         return self.state not in {None, "hot", "loaded"}
 
     @property
     def shares(self) -> dict[str, float]:
-        """Each operation's share of the run's time, as far as that is known."""
+        """The share of the run's time of each operation, where it is known."""
         return {op.name: op.share for op in self.operations if op.share is not None}
 
     @property
@@ -193,7 +193,7 @@ class Case:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Each operation's median service time, as far as it has one."""
+        """The median service time of each operation in seconds, where it is known."""
         return {op.name: op.seconds for op in self.operations if op.seconds is not None}
 
     @property
@@ -292,7 +292,7 @@ class Case:
         return share_interval(measured, fractions, self._looks(measured))
 
     def _looks(self, measured: pl.DataFrame) -> dict[str, float]:
-        """How often the threads of each operation were looked at; empty where nobody looked."""
+        """Return the number of samples of each operation's threads; empty without sampling."""
         if not self.look_interval_s:
             return {}
         seconds = measured.group_by("operation").agg(pl.col("seconds").sum()).iter_rows()
@@ -344,7 +344,7 @@ class Case:
 
     @property
     def on_running_server(self) -> bool:
-        """Whether the run was on a server that ran already."""
+        """True if the run used a server that ran before it."""
         return self.request.get("dsn") is not None
 
     def _for_server(
@@ -402,7 +402,7 @@ class Case:
         return None if value is None else float(value)
 
     def last(self, name: str) -> float | None:
-        """A figure that goes up and down, as it stood at the end of the measured part."""
+        """Return the value of a gauge at the end of the measured part."""
         value = (self.figure(name) or {}).get("last")
         return None if value is None else float(value)
 
@@ -433,11 +433,11 @@ class Case:
         return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
 
     def can(self, statement: str) -> bool:
-        """Whether the engine says how an index, statistics or a vacuum is made."""
+        """Return True if the engine declares how to make an index, statistics or a vacuum."""
         return statement in self.advice.get("statements", {})
 
     def beside(self, statement: str) -> str:
-        """What such a statement does beside what it is for, as words to add; empty: nothing."""
+        """Return a statement's side effect as words to append; empty if it has none."""
         does = self.advice.get("beside", {}).get(statement)
         return f", which {does}" if does else ""
 

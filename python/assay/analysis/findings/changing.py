@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from assay.model.finding import Advice
 
-RESTART = "it takes effect when the server is started anew"
+RESTART = "it takes effect when the server is restarted"
 EACH_SETTING = "{limits} may use that much"
 
 
@@ -62,7 +62,7 @@ def _of_tables(advice: Advice, template: str, quote: str) -> str:
 
 
 def is_of_session(advice: Advice, facts: Mapping[str, Any]) -> bool:
-    """Whether the advice is a setting of which each session can have a value of its own."""
+    """Return True if the advice is a setting that each session can have by itself."""
     declared = (facts.get("settings") or {}).get(advice.subject) or {}
     return advice.kind == "setting" and bool(declared.get("session"))
 

@@ -1,4 +1,4 @@
-"""What an engine reports of a table and of a setting, as findings read it."""
+"""Facts that an engine reports on tables and settings, as findings read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What an engine tells of one table at the end of the measured part. Absent is None.
+    """The engine's facts of one table at the end of the measured part; None where absent.
 
     Attributes:
         rows: Live rows, by the engine's own count.
@@ -37,7 +37,7 @@ class TableFacts:
 
 
 def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
-    """Return the name under which facts of a plan node's table are told; None: none are.
+    """Return the table name under which the engine reports facts; None if it has none.
 
     A table that sessions do not find without its schema has the schema in its name.
     """
@@ -48,7 +48,7 @@ def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
 
 
 def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Advice:
-    """Return advice about the table of a plan node, whose facts are told under a name."""
+    """Return advice about the table of a plan node, by its reported name."""
     if node.object is None or name == node.object:
         return Advice(kind, name, {}, gain)
     return Advice(kind, node.object, {"schema": node.schema or ""}, gain)
@@ -83,7 +83,7 @@ class Setting:
 
     @property
     def is_of_each(self) -> bool:
-        """Whether the limit is of each operator or sort, and not of all of them together."""
+        """True if the limit holds for each operator or sort, not for all together."""
         return self.limits is not None and self.limits.startswith("each ")
 
     @property

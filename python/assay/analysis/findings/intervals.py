@@ -1,4 +1,4 @@
-"""How far a share of the time is known: by passes, and by how often threads were looked at.
+"""Computes intervals of time shares, from passes and from the number of samples.
 
 One run cannot say how runs differ. What its passes and looks say is the least that a figure is
 unsure by. Both errors are independent, so their half widths add up as squares.
@@ -65,7 +65,7 @@ def _wider(
     fractions: Mapping[str, float],
     looks: Mapping[str, float],
 ) -> tuple[float, float] | None:
-    """The interval with the error of looks in it; None of no width.
+    """Widen an interval by the sampling error; None for an interval without width.
 
     A share p of n looks has the variance p (1 - p) / n of a binomial proportion.
     """

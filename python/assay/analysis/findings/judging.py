@@ -1,4 +1,4 @@
-"""How sure each cause is, and how much of the time it may claim.
+"""Judges the certainty of each cause, and the share of time it may claim.
 
 A cause is seen if two independent witnesses saw it, and suspected on the word of one. A witness
 against it silences it. No cause claims more than the node of the time tree that it is a part of.
@@ -25,7 +25,7 @@ CAUSE_SHARE_MIN = 0.05
 OVERLAP_MAX = 0.05
 MISSING_WITNESS = {
     "plan": "a run with --profile: CPU samples would confirm or refute the plan",
-    "wait": "more looks at waiting sessions: a longer --time or --min-time",
+    "wait": "more samples of waiting sessions: a longer --time or --min-time",
     "sample": "the plan of the operation, or counters of the engine around it",
 }
 ESTIMATED = "the plan with the rows that it reads (explain analyze): these are estimates"
@@ -88,7 +88,7 @@ def _with_certainty(case: Case, finding: Finding) -> Finding:
 
 
 def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
-    """Why a cause is only suspected, as what would settle it; None: it was seen."""
+    """Return what would settle a cause that is only suspected; None if it was seen."""
     if finding.settle is not None:
         return finding.settle
     witnesses = finding.witnesses
@@ -121,7 +121,7 @@ def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
 
 
 def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
-    """Whether two causes together claim more of a node than there is of it."""
+    """Return True if two causes together claim more of a node than there is of it."""
     part = _common_part(finding.part or "", larger.part or "")
     if part is None:
         return False

@@ -1,4 +1,4 @@
-"""Which of an engine's knobs is worth turning against what was found, as a command that sweeps it.
+"""Recommends knobs of an engine against a finding, as a command that sweeps them.
 
 A knob names the counters of both sides of its trade (`scheduling` and `blocking` in `knobs.toml`).
 """
@@ -43,7 +43,7 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
 
 
 def _values(case: Case, knob: Mapping[str, Any]) -> list[str]:
-    """What to try: all choices of a word, else both ends and the value of this run between them."""
+    """Return a knob's values to try: all choices, or both ends and the run's own value."""
     if knob["choices"]:
         return list(knob["choices"])
     now = case.settings.get(knob["effective"] or knob["setting"])

@@ -1,4 +1,4 @@
-"""The order in which findings are told."""
+"""Sorts findings into the order in which they are shown."""
 
 from __future__ import annotations
 

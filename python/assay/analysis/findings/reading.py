@@ -105,7 +105,7 @@ def _bare(table: str) -> str:
 
 
 def is_prepared(run: Run) -> bool:
-    """Whether statements were prepared once a session, as the record says."""
+    """Return True if statements were prepared once a session, as recorded."""
     return bool((run.facts.get("script") or {}).get("prepared"))
 
 

@@ -1,1 +1,1 @@
-"""What the host did meanwhile: CPUs, memory, disks, limits, and neighbours."""
+"""Analyses the host during a run: CPUs, memory, disks, limits and other programs."""

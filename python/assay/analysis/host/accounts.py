@@ -1,4 +1,4 @@
-"""Who used the machine's CPUs while it was measured: four accounts that sum to the machine.
+"""Splits the host's CPU time into four accounts that sum to the machine.
 
 Engine and driver share one account where the engine is embedded in the driver's host. Background is
 what the machine was busy with beyond our own processes. Header, checks, tables and the chart over
@@ -44,7 +44,7 @@ class Accounts:
 
     @property
     def knows_engine(self) -> bool:
-        """Whether the engine's processes are among ours; else they are in the background."""
+        """True if the engine's processes are known; otherwise they count as background."""
         return any(account in self.by_process for account in ENGINE_ACCOUNTS)
 
     @property
@@ -223,7 +223,7 @@ def read_by_account(
 
 
 def _grown(processes: pl.DataFrame, counter: pl.Expr, first: int, last: int) -> dict[str, int]:
-    """By account what a counter of its processes grew by between two samples."""
+    """Return the growth of a process counter between two samples, by account."""
     grown = (
         processes.with_columns(pl.col("account").cast(pl.String))
         .filter(pl.col("time_ns").is_between(first, last))

@@ -1,4 +1,4 @@
-"""How contiguous reads of a device were: where each begins, seen from the end of the one before.
+"""Measures the contiguity of reads: where each begins relative to the end of the one before.
 
 Requests are those that the driver of the device was given, after the kernel merged neighbours and
 read ahead. Of several streams that take turns each request is far from the one before it, though
@@ -71,7 +71,7 @@ class Contiguity:
 
 
 def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
-    """How contiguous reads were, as a whole and by operation; None where requests were not traced.
+    """Return the contiguity of reads in all and by operation; None without traced requests.
 
     Args:
         run: Any, played to its end or not.

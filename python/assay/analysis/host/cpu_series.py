@@ -64,7 +64,7 @@ def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = Fal
 
 
 def mpstat(samples: pl.DataFrame, zero_ns: int, *, each_cpu: bool = False) -> pl.DataFrame:
-    """Figures of mpstat between every two looks; columns as of `cpu_series`."""
+    """Return figures of mpstat between each two samples; columns as of `cpu_series`."""
     spent = cpu_time(samples)
     whole = spent.group_by("time_ns", maintain_order=True).agg(
         pl.col(SECONDS).first(), pl.lit(ALL).alias("cpu"), *[_sum(name) for name in PARTS.values()]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """What the disk of the data did in the measured part.
+    """The use of the data's disk in the measured part.
 
     Attributes:
         device: The kernel's name of it.
@@ -34,7 +34,7 @@ class DiskUse:
 
 
 def disk_use_of(run: Run) -> DiskUse | None:
-    """Return the traffic of the disk that holds the data; None where nobody looked at it."""
+    """Return the traffic of the disk that holds the data; None if it was not sampled."""
     device, window = data_device(run), window_of(run)
     if device is None or window is None or not run.has("disks"):
         return None

@@ -1,4 +1,4 @@
-"""What the host did over time, as figures of the form in which an engine's counters are told."""
+"""Host counters over time, in the form of an engine's counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of an engine was limited, what it used of it, and whether the limit was felt.
+"""Resource limits of an engine: how much it used and whether the limit held it back.
 
 A limit is felt where the kernel says so: periods in which CPU time had run out, allocations that
 met the limit of memory. Of a disk it says nothing; what was used is told beside what was allowed.
@@ -44,7 +44,7 @@ USED_UP_SHARE = 0.9
 
 @dataclass(frozen=True)
 class LimitUse:
-    """One limit.
+    """A limit of one resource and its use.
 
     Attributes:
         name: As it was asked for.
@@ -68,7 +68,7 @@ class LimitUse:
 
     @property
     def in_effect(self) -> bool:
-        """Whether the kernel tells the limit that was asked for."""
+        """True if the kernel reports the limit that was requested."""
         if self.effective is None:
             return False
         return abs(self.effective - self.asked) <= ROUNDING_SHARE * self.asked

@@ -1,4 +1,4 @@
-"""How much memory operations needed: resident, proportional, and by the engine's own account."""
+"""Memory of operations: resident, proportional, and by the engine's own count."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLES = {"time_ns": pl.Int64, "rss_bytes": pl.Int64, "pss_bytes": pl.Int64}
 
 @dataclass(frozen=True)
 class Peak:
-    """The most memory that was seen or told. Absent is None.
+    """The largest memory that was sampled or reported; None where absent.
 
     Attributes:
         rss_bytes: Resident, what processes share counted once.
@@ -59,7 +59,7 @@ def _seen(run: Run, samples: pl.DataFrame) -> dict[str, Peak]:
 
 
 def _later_pss_bytes(run: Run, tasks: pl.DataFrame | None) -> dict[str, int]:
-    """By operation proportional memory after it, when it was played once more, untimed."""
+    """Return proportional memory after each operation, which was played again untimed."""
     events = run.table("events").filter(pl.col("phase").cast(pl.String) == PHASE_AFTER)
     if tasks is None or events.is_empty():
         return {}
@@ -101,7 +101,7 @@ def engine_samples(run: Run) -> pl.DataFrame:
 
 
 def _is_serial(events: pl.DataFrame) -> bool:
-    """Whether no operation began before the one before it had ended."""
+    """Return True if no two operations overlapped."""
     done = events.drop_nulls(["started_ns", "finished_ns"]).sort("started_ns")
     overlaps = done["started_ns"].shift(-1) < done["finished_ns"]
     return not overlaps.any()

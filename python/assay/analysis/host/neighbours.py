@@ -19,7 +19,7 @@ COUNTERS = ("cpu_ns", "read_bytes", "write_bytes")
 
 
 def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
-    """Return programs that used a CPU beside the run, most CPU first; None: nobody looked."""
+    """Return programs that used a CPU beside the run, most CPU first; None if not sampled."""
     window = window_of(run)
     if window is None or not (run.has(STREAM) and run.has("processes")):
         return None
@@ -27,7 +27,7 @@ def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
 
 
 def _followed_besides(run: Run) -> pl.Series:
-    """Numbers of processes of the run that other streams than `processes` saw, which looks less."""
+    """Return pids of the run that other streams than `processes` saw, which samples less often."""
     engine_is_here = pl.col("account").cast(pl.String).is_in(ENGINE_ACCOUNTS)
     if not run.table("processes").select(engine_is_here.any()).item():
         return pl.Series(dtype=pl.UInt32)

@@ -1,4 +1,4 @@
-"""What each execution had the data's device do, and what the CPUs did meanwhile.
+"""The device reads of each execution, and what the CPUs did meanwhile.
 
 The device that holds the data is read just outside of each interval, with the counters of the
 engine's tasks. Of another one, and in records from before that, there are samples alone, which do
@@ -202,7 +202,7 @@ def _unknown(names: Iterable[str], height: int) -> dict[str, pl.Series]:
 
 
 def _seen(executions: pl.DataFrame, looked_ns: pl.Series) -> pl.Series:
-    """Whether there is a look before each execution, and one after it."""
+    """Return True where a sample precedes each execution and another follows it."""
     since: pl.Series = executions["started_ns"] >= looked_ns[0]
     until: pl.Series = executions["finished_ns"] <= looked_ns[-1]
     return since & until
@@ -219,7 +219,7 @@ def _at(places: pl.Series, knots: pl.Series, values: pl.Series) -> pl.Series:
 
 
 class _BusyTime:
-    """How much of the time up to a moment some operation was under way."""
+    """The share of the time up to a moment during which some operation ran."""
 
     def __init__(self, events: pl.DataFrame) -> None:
         spans = (

@@ -21,7 +21,7 @@ AT_CEILING = 0.8
 
 @dataclass(frozen=True)
 class Reads:
-    """What an operation had the device do.
+    """The device reads of an operation.
 
     Attributes:
         size_bytes: Mean size of a read.
@@ -54,7 +54,7 @@ class Placed:
 
     @property
     def share(self) -> float | None:
-        """Of what the disk gives at random; above 1 where reads follow one another in part."""
+        """The share of the disk's random reads a second; above 1 if reads are partly sequential."""
         return None if self.random is None else self.reads.per_s / self.random.value
 
     @property
@@ -67,14 +67,14 @@ class Placed:
 
     @property
     def more_at_once(self) -> float | None:
-        """How many times as many reads the disk gives of many at once."""
+        """The factor by which the disk gives more reads a second at a deeper queue."""
         if self.random is None or self.most is None:
             return None
         return self.most.value / self.random.value
 
     @property
     def is_at_ceiling(self) -> bool | None:
-        """Whether it reads about as fast as the disk lets it; None: not known."""
+        """True if the reads are about as fast as the disk allows; None if not known."""
         return None if self.share is None else self.share >= AT_CEILING
 
 

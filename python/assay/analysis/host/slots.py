@@ -51,7 +51,7 @@ def around(samples: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
 
 
 def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: int) -> pl.DataFrame:
-    """What counters grew by since the sample of the same name before; the first has no row.
+    """Return the growth of counters since the previous sample of the same name.
 
     Columns: time_s (of the sample, since `zero_ns`), seconds (since the one before), `by`, and the
     counters' growth: null where a counter is absent on either side or went backwards (a reset).

@@ -1,4 +1,4 @@
-"""What slowing a resource did, from its stream: of the whole run, and within a window of it."""
+"""Analyses the slowing of a resource, over the whole run and within a window."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTERS = ("cpu_ns", "all_cpu_ns", "disk_ns", "owed_ns", "stopped_ns", "read_by
 
 @dataclass(frozen=True)
 class Slowing:
-    """What was taken and paid for.
+    """The time that a resource's use took and the stops that were made for it.
 
     Attributes:
         asked: Factor by resource.
@@ -55,20 +55,20 @@ class Slowing:
 
     @property
     def ahead_share(self) -> float | None:
-        """Of all that the device read, what it read during stops."""
+        """The share of the device's reads that fell into stops."""
         if self.ahead_bytes is None or not self.read_bytes:
             return None
         return self.ahead_bytes / self.read_bytes
 
 
 def is_stopped(run: Run) -> bool:
-    """Whether the engine was stopped again and again, to make a resource slower for it."""
+    """Return True if the engine was stopped again and again to slow a resource."""
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     return any(factor > 1.0 for factor in asked.values())
 
 
 def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | None:
-    """What was done to the engine; None where nothing was slowed, or nothing was recorded of it.
+    """Return how the engine was slowed; None if it was not, or nothing was recorded.
 
     Args:
         run: The record.
@@ -95,7 +95,7 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
 
 
 def _growth(rows: pl.DataFrame, window_ns: tuple[int, int] | None) -> dict[str, Any]:
-    """By how much each counter grew; null where it is not counted."""
+    """Return the growth of each counter; null where it is not counted."""
     first, last = rows.row(0, named=True), rows.row(-1, named=True)
     if window_ns is not None:
         begun, ended = window_ns

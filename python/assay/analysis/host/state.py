@@ -72,7 +72,7 @@ class StartingState:
 
     @property
     def resident_share(self) -> float | None:
-        """How much of the data was in the page cache, 0 to 1; None where that is not known.
+        """The share of the data in the page cache, 0 to 1; None if not known.
 
         Before the engine was started, or, where it went on after loading, before the first query.
         """
@@ -89,7 +89,7 @@ class StartingState:
 
     @property
     def start_brought_bytes(self) -> int | None:
-        """How much of the data the engine's start brought into memory; None: not known."""
+        """The bytes of data that the engine's start read into memory; None if not known."""
         before, after = self.resident_bytes_before_start, self.resident_bytes_after_start
         return None if before is None or after is None else max(0, after - before)
 
@@ -101,7 +101,7 @@ class StartingState:
 
 
 def starting_state(run: Run) -> StartingState | None:
-    """The state of a run; None of a record that tells nothing of it."""
+    """Return the starting state of a run; None if the record has none."""
     facts = run.facts.get("state")
     if facts is None:
         return None

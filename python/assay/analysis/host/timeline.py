@@ -107,7 +107,7 @@ def timeline(run: Run) -> Timeline:
 
 
 def origin_ns(events: pl.DataFrame) -> int:
-    """Where the time axis begins: the measured part, else the first operation, else 0."""
+    """Return the origin of the time axis: the measured part, else the first operation."""
     window = window_ns(events)
     if window is not None:
         return window[0]
@@ -251,7 +251,7 @@ def engine_memory(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
 
 
 def disk_bytes_per_s(disks: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
-    """What was read from and written to all disks, the engine's files and ours."""
+    """Return the bytes a second read from and written to all disks."""
     if disks is None:
         return pl.DataFrame(schema=DISK_SCHEMA)
     whole = disks.with_columns(pl.col("device", "kind").cast(pl.String)).filter(

@@ -1,1 +1,1 @@
-"""What a load did: rate, latency, backlog, steadiness, mixes and transactions."""
+"""Analyses a load: rate, latency, backlog, steadiness, mixes and transactions."""

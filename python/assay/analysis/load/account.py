@@ -1,4 +1,4 @@
-"""What a transaction of a run takes, statement by statement, so that the parts sum to the whole.
+"""Splits a transaction's time by statement, so that the parts sum to the whole.
 
 Under a load the whole is the time of a transaction: of a closed load the clients' time by the
 transactions that succeeded, of an open one the mean latency. Of an order it is the mean time of a
@@ -38,7 +38,7 @@ class Executed:
 
 @dataclass(frozen=True)
 class OperationAccount:
-    """One operation.
+    """The account of one operation.
 
     Attributes:
         weight: How often it is in the whole: its share of a mix, 1 of an order.
@@ -60,7 +60,7 @@ class OperationAccount:
 
 @dataclass(frozen=True)
 class Account:
-    """What the whole takes.
+    """The account of the whole load.
 
     Attributes:
         is_mix: Whether the whole is a transaction; else it is a pass over all operations.

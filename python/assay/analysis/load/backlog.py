@@ -1,4 +1,4 @@
-"""Whether an open load was kept up with: operations that were due and not started yet, over time.
+"""Measures the backlog of an open load: operations due and not yet started, over time.
 
 In an open load operations become due at a fixed rate, whether or not a client is free. If they are
 done more slowly than they become due, the backlog grows for as long as the run goes on, and every
@@ -27,7 +27,7 @@ BATCHES = 10
 
 @dataclass(frozen=True)
 class Schedule:
-    """How an open load went against its schedule.
+    """The course of an open load against its schedule.
 
     Attributes:
         rate_per_s: Operations a second that became due.
@@ -62,7 +62,7 @@ def backlog(times: pl.DataFrame, window: Window, late_limit_ns: int = 0) -> pl.D
 
 
 def _left_ns(times: pl.DataFrame, late_limit_ns: int) -> pl.Series:
-    """When each operation stopped waiting; those that never did are left out."""
+    """Return when each operation stopped waiting, without those that never did."""
     left = pl.col("started_ns")
     if late_limit_ns:
         left = pl.coalesce(left, pl.col("scheduled_ns") + late_limit_ns)
@@ -80,7 +80,7 @@ def schedule(
     rate_per_s: float,
     late_start_s: float,
 ) -> Schedule:
-    """How an open load went, by the backlog that `backlog` gives.
+    """Return the course of an open load, from the backlog that `backlog` gives.
 
     An operation that was due less than `late_start_s` before the end and not started by then was
     neither in time nor late, and is left out of the share.
@@ -112,7 +112,7 @@ def tenths(values: pl.Series) -> list[float]:
 
 
 def chance_of_growth(values: Sequence[float]) -> float:
-    """How likely values that do not grow look as if they grew as steadily as these.
+    """Return the probability that values without a trend look as steadily growing as these.
 
     One-sided test of Mann (1945) and Kendall (1975) for a monotonic trend: pairs that rise less
     pairs that fall, as a normal deviate with the correction for ties and for continuity. It asks

@@ -1,4 +1,4 @@
-"""How long operations took under a closed or an open load, exactly, from the events themselves.
+"""Computes exact latencies under a closed or an open load from the events.
 
 Latency counts from when an operation was due, service time from when it was started. Both are of
 operations that succeeded: what failed or was never started has no time, and is counted beside.
@@ -76,12 +76,12 @@ class Window:
 
     @property
     def seconds(self) -> float:
-        """Its length."""
+        """The length in seconds."""
         return (self.ended_ns - self.begun_ns) * NS
 
 
 def measured_times(events: pl.DataFrame) -> pl.DataFrame:
-    """What was measured, without what a stopped run cut short, and only what times need.
+    """Return the measured operations' times, without those that a stop cut short.
 
     Columns: operation, outcome (categories), scheduled_ns, started_ns, finished_ns, retries, and
     lag_ns, which records from before it was measured lack. Words stay categories here: as text, ten
@@ -217,7 +217,7 @@ def interval_for(seconds: float, intervals_max: int) -> float:
 
 
 def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
-    """How many operations ended in each cell of time and latency; empty cells have no row.
+    """Return the count of operations in each cell of time and latency; empty cells are left out.
 
     Columns: column, row (whole numbers: time in steps of `heat_column_s`, the logarithm of latency
     in 16 steps a decade), begin_s, end_s (since the measured part began), low_seconds, high_seconds

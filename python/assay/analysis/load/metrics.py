@@ -45,7 +45,7 @@ OF_LAG = ("p50", "p99", "max")
 
 
 def no_load_metrics() -> dict[str, float | None]:
-    """The same names without values: the power order has no such figures."""
+    """Return the load metrics' names without values, for the power order."""
     return dict.fromkeys(NAMES)
 
 

@@ -78,7 +78,7 @@ class Mixes:
 def mixes_of(
     run: Run, engine: Mapping[str, Any] | None = None, whole: Sequence | None = None
 ) -> Mixes | None:
-    """What is known of a run's mixes; None where clients play no order, or nobody marked them.
+    """Return a run's mixes; None where clients play no order, or no marks were recorded.
 
     Args:
         run: The run.
@@ -111,7 +111,7 @@ def mixes_of(
 
 
 def steady_since_ns(run: Run) -> int | None:
-    """When the steady part of a run's mixes began, by CLOCK_MONOTONIC.
+    """Return when the steady part of a run's mixes began, by CLOCK_MONOTONIC in ns.
 
     None: they were not steady, or were from the first measured mix on.
     """
@@ -156,7 +156,7 @@ def _with_counted(
 
 
 def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[float]]:
-    """When the engine was read, and how much it had read into its cache since the first time.
+    """Return times of readings, and the bytes the engine had read into its cache by then.
 
     Nothing where a reading is missing or the counter was reset: nobody knows what came between.
     """

@@ -42,7 +42,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class QueryTime:
-    """How long one operation of a sequence takes, over all its executions in whole mixes.
+    """The time of one operation of a sequence, over all executions in whole mixes.
 
     Attributes:
         name, title: As in the workload.

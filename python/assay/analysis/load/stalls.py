@@ -62,7 +62,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Stall:
-    """One stall.
+    """A stall: a span in which a load's throughput dropped.
 
     Attributes:
         begin_s, end_s: Since the measured part began.
@@ -104,7 +104,7 @@ class Stalls:
 
 
 def stalls(run: Run, counted: Mapping[str, Any] | None) -> Stalls | None:
-    """The stalls of a load; None for other runs, and for loads of too few operations to tell.
+    """Return the stalls of a load; None for other runs, and with too few operations.
 
     Args:
         run: The run.

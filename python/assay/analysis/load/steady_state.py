@@ -1,4 +1,4 @@
-"""From which mix on a run is steady: its throughput and what its engine reads, in batches of mixes.
+"""Finds from which mix on throughput and reads are steady, in batches of mixes.
 
 Where the beginning ends is the truncation point MSER (White 1997, White, Cobb and Spratt 2000): it
 leaves the rest whose mean is known best. The rest is steady if no drift is left in it that matters:
@@ -36,7 +36,7 @@ NS = 1e-9
 
 @dataclass(frozen=True)
 class Mark:
-    """How far mixes were at one moment.
+    """The number of mixes that were done at one moment.
 
     Attributes:
         mixes: That had ended since the phase began.
@@ -76,7 +76,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Drift:
-    """What one series does in the part that is steady, if it is.
+    """The drift of one series in the part that may be steady.
 
     Attributes:
         series: throughput (mixes a second), asked or fetched (bytes a mix).
@@ -98,23 +98,23 @@ class Drift:
 
     @property
     def kept(self) -> bool:
-        """Whether it is known to change by no more than it may."""
+        """True if the series is known to change by no more than its bound."""
         return -self.within <= self.low and self.high <= self.within
 
     @property
     def differed_before(self) -> bool:
-        """Whether it was another before, by more than it may change."""
+        """True if the level before differed by more than the bound."""
         return self.before is not None and abs(self.before - self.level) > self.within
 
     @property
     def drifts(self) -> bool:
-        """Whether it is known to change, and by more than it may."""
+        """True if the series is known to change by more than its bound."""
         return not self.kept and (self.low > 0 or self.high < 0) and abs(self.change) > self.within
 
 
 @dataclass(frozen=True)
 class SteadyState:
-    """What is known of the mixes of one phase.
+    """The steadiness of one phase's mixes.
 
     Attributes:
         batches: In their order.
@@ -131,7 +131,7 @@ class SteadyState:
 
     @property
     def steady(self) -> bool | None:
-        """Whether it is; None where there were too few mixes to say."""
+        """True if the mixes are steady; None with too few of them."""
         if self.begins is None:
             return None
         return self.enough and all(drift.kept for drift in self.drifts)
@@ -167,7 +167,7 @@ class SteadyState:
 
 
 def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
-    """Whether mixes became steady, and when.
+    """Return whether mixes became steady, and when.
 
     Args:
         marks: Of one phase, in their order; the first is its beginning.
@@ -193,7 +193,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
 
 
 def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
-    """The mixes in at most so many batches of as many each; what is left over is in none."""
+    """Return the mixes in at most `BATCHES_MAX` batches of equal size; the rest is in none."""
     if len(marks) < 2:  # noqa: PLR2004 - an interval has two ends
         return ()
     size = max(clients, 1, -(-(marks[-1].mixes - marks[0].mixes) // BATCHES_MAX))
@@ -222,7 +222,7 @@ def truncation(values: Sequence[float]) -> int:
 
 
 def trend(values: Sequence[float]) -> tuple[float, float, float]:
-    """By how much values grow from the first to the last, with the 90 % interval of that."""
+    """Return the growth from the first to the last value, with its 90 % interval."""
     count, steps = len(values), len(values) - 1
     slopes = sorted((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(values), 2))
     middle = median(slopes)
@@ -235,7 +235,7 @@ def trend(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _widening(residuals: Sequence[float]) -> float:
-    """How many values tell as much as one of them would that was independent, 1 at least."""
+    """Return how many correlated values equal one independent value, at least 1."""
     middle = mean(residuals)
     off = [value - middle for value in residuals]
     whole = sum(value * value for value in off)

@@ -82,7 +82,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class LoadSummary:
-    """All that is told of a load.
+    """The figures of a load.
 
     Attributes:
         load: What was asked for.
@@ -102,7 +102,7 @@ class LoadSummary:
 
 
 def load_window(run: Run, times: pl.DataFrame) -> Window | None:
-    """From the first operation that was due to the end of the load; None without any that ended.
+    """Return the window from the first due operation to the load's end; None if none ended.
 
     A load that came to its end is as long as was asked for, or until its last operation ended.
     """
@@ -139,7 +139,7 @@ def summarise_load(run: Run) -> LoadSummary | None:
 
 
 def open_schedule(run: Run, load: Load) -> Schedule | None:
-    """How an open load went against its schedule; None if nothing ended."""
+    """Return an open load's course against its schedule; None if nothing ended."""
     times = measured_times(run.table("events"))
     window = load_window(run, times)
     if window is None:
@@ -173,7 +173,7 @@ def _all_operations(times: pl.DataFrame, window: Window, run: Run) -> OperationL
 
 
 def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:
-    """Each operation, in the order of their names: a mix has no other."""
+    """Return the load of each operation, sorted by name."""
     ended = succeeded(times)
     whole_ns = int(ended["service_ns"].sum())
     parts = {key[0]: part for key, part in ended.partition_by("operation", as_dict=True).items()}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rate:
-    """What a specification calls the rate of a run.
+    """A run's rate as its specification defines it.
 
     Attributes:
         specified: Such as tpmC.
@@ -48,7 +48,7 @@ class Rate:
 
     @property
     def standard_error(self) -> float:
-        """Of the value: a count is off by about its square root."""
+        """The standard error of the value: that of a count is about its square root."""
         return self.value / math.sqrt(self.counted) if self.counted else math.inf
 
 

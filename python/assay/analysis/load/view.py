@@ -1,4 +1,4 @@
-"""What the charts of a load draw: small frames, however many operations there were."""
+"""Small data frames for the charts of a load, however many operations it had."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LoadView:
 
 
 def load_view(run: Run) -> LoadView | None:
-    """What can be drawn of a load; None for the power order, or if nothing ended."""
+    """Return the charts' data; None for the power order, or if nothing ended."""
     load = load_of(run.facts)
     times = None if load is None else measured_times(run.table("events"))
     window = None if times is None else load_window(run, times)

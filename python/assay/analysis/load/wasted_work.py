@@ -27,7 +27,7 @@ ANSWERED = "statements"
 
 @dataclass(frozen=True)
 class Work:
-    """What sessions did in the measured part.
+    """The work of sessions in the measured part.
 
     Attributes:
         statements: Answered, of operations that succeeded, in their last attempt.
@@ -52,12 +52,12 @@ class Work:
 
     @property
     def wasted_s(self) -> float:
-        """What all attempts that failed took together."""
+        """The seconds of all attempts that failed."""
         return sum(self.attempts_s.values()) + self.failed_s
 
     @property
     def wasted_share(self) -> float | None:
-        """Of the time of all operations, that of attempts that failed; None without any time."""
+        """The share of all operations' time that failed attempts took; None without any time."""
         if not self.service_s:
             return None
         return min(1.0, self.wasted_s / self.service_s)

@@ -1,4 +1,4 @@
-"""What the time of observed statements went into: shares by cause, from looks at their sessions.
+"""Splits observed statements' time by cause, from samples of their sessions.
 
 A session that waits says for what. One that does not is on a CPU, or ready and waiting for one:
 which of both is divided by what all sessions' processes used of each. What they account for of that
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 # Fewer looks do not say what a statement's time went into.
 LOOKS_MIN = 5
-METHOD = "looks at sessions"
+METHOD = "samples of sessions"
 
 
 @dataclass(frozen=True)
 class CpuUse:
-    """What the server's sessions used of the CPUs in the time of looking.
+    """The CPU use of the server's sessions during the observation.
 
     Attributes:
         on_cpu_s: Time on a CPU.
@@ -100,7 +100,7 @@ def _user_share(processes: pl.DataFrame, edges: tuple[int, int]) -> float:
 
 
 def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) -> dict[str, Split]:
-    """Return the split of each statement with looks enough.
+    """Return the split of each statement that has enough samples.
 
     Args:
         seen: As `weighted_looks` gives them.
@@ -125,7 +125,7 @@ def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) ->
 
 
 def _causes(seen: pl.DataFrame, rules: WaitRules) -> pl.Series:
-    """Return the cause of each look; null where the session did not wait."""
+    """Return the cause of each sample; null where the session did not wait."""
     words = seen.select("wait_kind", "wait_event").unique()
     causes = {
         (kind, event): _cause(kind, event, rules)

@@ -1,4 +1,4 @@
-"""Plans of observed statements: the optimiser's estimates in the place of what nobody executed.
+"""Makes plans of observed statements from the optimiser's estimates, without execution.
 
 A plan that was only asked for has no rows and no times. That a scan of a whole table keeps few of
 its rows can be told from estimates all the same. An operator's part of the time is taken to be as
@@ -83,7 +83,7 @@ def _node(node: PlanNode, tables: Mapping[str, TableFacts], row_s: float) -> Pla
 
 
 def _handled_rows(node: PlanNode, tables: Mapping[str, TableFacts]) -> float:
-    """Return rows that an operator has to look at, by the estimates."""
+    """Return the rows that an operator has to read, by the estimates."""
     rows = max(1.0, node.estimated_rows or 0.0)
     if node.is_full_scan:
         return rows + (_removed_rows(node, tables) or 0.0)

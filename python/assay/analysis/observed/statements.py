@@ -1,4 +1,4 @@
-"""What each statement of an observed server came to: by its counters, and by looks at sessions.
+"""Sums up each statement of an observed server, by its counters and by session samples.
 
 Counters are exact in what they count, and looks are right on average of all that there is. What the
 server does not count (the commit of a transaction, a statement that has not ended) looks see. So a
@@ -51,7 +51,7 @@ class Watched:
 
     @property
     def calls(self) -> float | None:
-        """How often it was executed; None: not counted."""
+        """The number of executions; None if not counted."""
         return self.counts.get(CALLS)
 
     @property
@@ -85,7 +85,7 @@ def weighted_looks(
 
 
 def looks_taken(looks: pl.DataFrame, window: tuple[int, int]) -> int:
-    """Return how many looks there were."""
+    """Return the number of samples."""
     within = looks.filter(pl.col("time_ns").is_between(*window))
     return within.filter(pl.col("session").is_null()).height
 
@@ -158,6 +158,6 @@ def _watched(statement: str, looked: list[float], counts: Mapping[str, float] | 
 
 
 def look_interval_s(looks: pl.DataFrame) -> float | None:
-    """Return the median time between two looks."""
+    """Return the median time between two samples in seconds."""
     gap_ns = looks.filter(pl.col("session").is_null())["time_ns"].unique().sort().diff().median()
     return None if gap_ns is None else cast("float", gap_ns) * NS

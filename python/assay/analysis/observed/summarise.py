@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 OWN_LOOKS_MIN = 3
 NO_PERCENTILES = "percentiles, fastest and slowest executions: "
 SUMS = "the server counts sums, not single executions"
-ONLY_LOOKS = "looks tell how much of the time a statement took, not how long an execution"
+ONLY_LOOKS = "samples show how much of the time a statement took, not how long an execution took"
 TITLE_LENGTH = 80
 TRIAL = "`assay try"
 
@@ -72,7 +72,7 @@ def summarise_observed(
     """
     window = window_of(run)
     if window is None or "observed" not in run.facts:
-        raise RecordUnreadableError(f"{run.id} ended before it had looked at the server")
+        raise RecordUnreadableError(f"{run.id} ended before it had sampled the server")
     looks = run.table("looks")
     aliases = run.facts["observed"]["aliases"]
     seen = weighted_looks(looks, window, aliases)

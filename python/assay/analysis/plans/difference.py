@@ -1,4 +1,4 @@
-"""What changed between two plans of one statement, by structure, and what it cost.
+"""Compares two plans of one statement by structure, and the time each change cost.
 
 Operators are matched by what they work on, not by where they stand: two joins of the same tables
 are the same step however they are done, and whatever is below. So a change of method is told from
@@ -73,7 +73,7 @@ class Pair:
 
     @property
     def difference_s(self) -> float | None:
-        """By how much longer it takes now; None unless both are timed."""
+        """The seconds by which the statement takes longer; None unless both are timed."""
         if self.before_s is None or self.after_s is None:
             return None
         return self.after_s - self.before_s
@@ -98,7 +98,7 @@ class PlanChange:
 
     @property
     def difference_s(self) -> float | None:
-        """By how much longer the step takes now; None unless both are timed."""
+        """The seconds by which the step takes longer; None unless both are timed."""
         if self.before_s is None or self.after_s is None:
             return None
         return self.after_s - self.before_s
@@ -121,7 +121,7 @@ class PlanComparison:
 
     @property
     def changed(self) -> bool:
-        """Whether the statement is executed in another way."""
+        """True if the statement is executed in another way."""
         return any(change.kind in STRUCTURAL for change in self.changes)
 
 
@@ -147,7 +147,7 @@ class _Step:
 
 
 def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> PlanComparison:
-    """What is different in `after`, and what each matched step takes on both sides.
+    """Return the changes in `after`, and the time of each matched step on both sides.
 
     Args:
         before: The plan to compare with.
@@ -230,7 +230,7 @@ def _is_cte_scan(node: PlanNode) -> bool:
 
 
 def _is_beside(node: PlanNode) -> bool:
-    """Whether what is below is not what the operator above works on: it only hangs there."""
+    """Return True if a node's child is a subplan that does not feed the operator above."""
     return node.operator == "subquery" or (node.operator == "cte" and len(node.children) == 1)
 
 
@@ -342,7 +342,7 @@ def _of_way(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[tuple[Plan
 
 
 def same_way(was: PlanNode, now: PlanNode, *, same_engine: bool) -> bool:
-    """Whether two operators are the same; those of two engines by what they do, not by name."""
+    """Return True if two operators are the same; across engines, by what they do."""
     return was.native == now.native if same_engine else was.operator == now.operator
 
 
@@ -412,7 +412,7 @@ def _named(node: PlanNode) -> str:
 
 
 def _way(node: PlanNode) -> str:
-    """How a table is read, with the indexes by which its rows are found."""
+    """Return how a table is read, with the indexes that find its rows."""
     indexes = [node.index] if node.index else []
     if node.operator == "bitmap scan":
         indexes = [below.index for below in node.walk() if below.index]

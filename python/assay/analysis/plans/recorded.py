@@ -45,7 +45,7 @@ PLAN_NUMBERS = ("planning_s", "execution_s", "compiling_s", "capture_s")
 
 @dataclass(frozen=True)
 class OperationCost:
-    """What asking an operation for its plans cost.
+    """The cost of asking an operation for its plans.
 
     Attributes:
         operation: The operation.
@@ -75,7 +75,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Captured:
-    """What is known of a run's plans.
+    """The recorded plans of a run.
 
     Attributes:
         plans: By operation, one a statement; statements without a plan are left out.
@@ -204,7 +204,7 @@ def _check_numbers(of: Plan | PlanNode, names: tuple[str, ...]) -> None:
 
 
 def shares(plan: Plan) -> tuple[float | None, ...]:
-    """Of the plan's thread-seconds the share that each operator spent itself, in `walk`'s order."""
+    """Return each operator's own share of the plan's thread-seconds, in `walk`'s order."""
     whole = plan.seconds
     return tuple(
         None if not whole or node.seconds is None else node.seconds / whole
@@ -238,7 +238,7 @@ def _error(node: PlanNode) -> float:
 
 
 def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
-    """Where most of the error of an estimate comes from, as far as inputs tell.
+    """Return the node in which most of an estimate's error arises.
 
     Errors multiply, so most of one is inherited if an input has half of its orders of magnitude.
     """
@@ -251,7 +251,7 @@ def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
 
 
 def _defined(scan: PlanNode, bodies: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
-    """What a scan of a common table reads, where it is known which one."""
+    """Return the body of the common table expression that a scan reads, where it is known."""
     named = [body for body in bodies if scan.operator == "cte" and body.object == scan.object]
     return named[0].children[-1:] if len(named) == 1 else ()
 

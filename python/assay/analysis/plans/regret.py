@@ -93,7 +93,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Regret:
-    """What choosing otherwise would have been worth.
+    """The time that the best other plan would have saved.
 
     Attributes:
         plans: The fastest first; those that were cut off, then those that failed, come last.
@@ -195,7 +195,7 @@ def times_by_name(run: Run) -> dict[str, list[float]]:
 
 
 def errors_by_name(run: Run) -> dict[str, str]:
-    """How executions of an operation failed in the measured part, by the first of each."""
+    """Return the first error of each operation that failed in the measured part."""
     failed = _measured(run).filter(pl.col("outcome") == "failed")
     rows = failed.select("operation", "error").reverse().iter_rows()
     return {name: str(error) for name, error in rows}
@@ -206,7 +206,7 @@ def _measured(run: Run) -> pl.DataFrame:
 
 
 def _differs(name: str, run: Run) -> str | None:
-    """How the answer of a plan differs from that of the first, which the engine chose."""
+    """Return how a plan's answer differs from that of the plan the engine chose."""
     first = next(iter(run.facts["request"]["forced"]))
     kept, others = run.results(first), run.results(name)
     if not kept or not others:
@@ -236,7 +236,7 @@ def _tolerances(run: Run, name: str) -> Tolerances:
 
 
 def leave_one_out(chosen: ForcedPlan, plans: Sequence[ForcedPlan]) -> list[float]:
-    """By round the chosen plan's time over that of the plan that was fastest in other rounds."""
+    """Return the chosen plan's time over that of the plan fastest in the other rounds."""
     whole = [plan for plan in plans if len(plan.rounds_s) == len(chosen.rounds_s)]
     ratios = []
     for number, chosen_s in enumerate(chosen.rounds_s):

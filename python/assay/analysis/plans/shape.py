@@ -31,12 +31,12 @@ def _shape(node: PlanNode) -> str:
 
 
 def same_shape(before: Sequence[Plan], after: Sequence[Plan]) -> bool:
-    """Whether all statements of an operation are executed alike."""
+    """Return True if all statements of an operation have the same plan shape."""
     return [shape(plan) for plan in before] == [shape(plan) for plan in after]
 
 
 def joined(plan: Plan) -> str:
-    """Which tables are joined with which, in parentheses: `((nation # supplier) x lineitem)`.
+    """Return the join order in parentheses: `((nation # supplier) x lineitem)`.
 
     `#` is a hash join, `=` a merge join, `x` a nested loop.
     """
@@ -84,7 +84,7 @@ def _ordered(node: PlanNode, tables: Mapping[str, str]) -> Order | None:
 
 
 def _named(scan: PlanNode, tables: Mapping[str, str]) -> str | None:
-    """What the query calls a scan's table: by its alias, else by its name if that says which."""
+    """Return the query's name for a scan's table: its alias, or the name if unambiguous."""
     alias = scan.details.get(ALIAS)
     if alias is not None:
         return str(alias) if alias in tables else None
@@ -97,12 +97,12 @@ def _leaves(order: Order) -> list[str]:
 
 
 def join_rows(plan: Plan) -> float | None:
-    """Rows that all joins together gave; None where one is not told."""
+    """Return the rows that all joins gave together; None where one is unknown."""
     return _sum(node.rows for node in _joins(plan))
 
 
 def estimated_join_rows(plan: Plan) -> float | None:
-    """Rows that all joins together were expected to give; None where one is not told."""
+    """Return the rows that all joins were expected to give; None where one is unknown."""
     return _sum(node.estimated_rows for node in _joins(plan))
 
 

@@ -1,4 +1,4 @@
-"""What the time of plans went into, in the words that CPU samples have.
+"""Splits the time of plans by kind of work, in the terms of CPU samples.
 
 Where an engine's functions have no names, samples say which file they fell into and nothing else.
 Its own plans say what each operator was for, and how long it took. Both are shares of the time of
@@ -48,7 +48,7 @@ ALSO = "also"
 
 @dataclass(frozen=True)
 class Mixed:
-    """Time of operators of one word that did other work as well, which no plan tells apart.
+    """The time of operators whose work includes another kind, which no plan separates.
 
     Attributes:
         work: The word that the time is charged to.
@@ -114,7 +114,7 @@ def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
 
 
 def work_by_operation(plans: Mapping[str, tuple[Plan, ...]]) -> pl.DataFrame:
-    """What each operation works at: operation, work, seconds (threads), share (of the operation).
+    """Return each operation's work: operation, work, seconds (threads), share of operation.
 
     One row a pair that took any time, operations in the order of `plans`, most seconds first.
     Plans are those of `analysis.plans.read_plans`.

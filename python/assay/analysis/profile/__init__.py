@@ -1,1 +1,1 @@
-"""What the engine worked at, by CPU samples."""
+"""Analyses CPU samples: the engine's kinds of work."""

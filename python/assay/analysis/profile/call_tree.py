@@ -90,7 +90,7 @@ class _Tree:
         return _summed(own, self.parents)
 
     def without_small(self, totals: Sequence[int], least: float) -> _Tree:
-        """The same tree with nodes that have less than `least` samples as one of their caller."""
+        """Return the tree with nodes below `least` samples merged into one of their caller."""
         smaller = _Tree()
         moved: list[int] = []
         for at, parent in enumerate(self.parents):
@@ -160,7 +160,7 @@ def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
 
 
 def _summed(own: Sequence[int], parents: Sequence[int]) -> list[int]:
-    """Each value with those of all nodes below; callers come before what they called."""
+    """Sum each value with those of all nodes below; callers come before what they called."""
     totals = list(own)
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] >= 0:

@@ -1,4 +1,4 @@
-"""What changed between two profiles: CPU seconds of a pass, by work and by symbol, with intervals.
+"""Compares two profiles: CPU seconds of a pass by work and by symbol, with intervals.
 
 Runs differ in how many passes they have, so seconds of a pass are compared. Passes are what was
 repeated, so the interval comes from how much samples differ from pass to pass. Counts of samples
@@ -32,7 +32,7 @@ SAMPLES_MIN = 10
 
 
 def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.DataFrame:
-    """What changed between two profiles, in CPU seconds of a pass; largest difference first.
+    """Return the difference of two profiles in CPU seconds of a pass, largest first.
 
     Only operations that both have are compared, each with the mean of its passes; without
     `operation` their means are added up.
@@ -144,7 +144,7 @@ def _pooled_s() -> pl.Expr:
 
 
 def _moments(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of each row, operation and side: mean seconds of a pass, and what the mean's variance is.
+    """Return mean seconds of a pass and the mean's variance, by row, operation and side.
 
     `observed` is from the passes and null of one alone; `poisson` is what it would be if only the
     sampling were random, `alike` what that would be if both sides were alike. Of a side that was
@@ -211,6 +211,6 @@ def _worded(compared: pl.DataFrame, level: str) -> pl.DataFrame:
 
 
 def _share(seconds: str) -> pl.Expr:
-    """Of all seconds; null where there are none, because nothing is no share of nothing."""
+    """Return the share of all seconds; null if there are none."""
     whole = pl.col(seconds).sum()
     return pl.when(whole > 0).then(pl.col(seconds) / whole)

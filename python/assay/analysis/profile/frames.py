@@ -1,4 +1,4 @@
-"""What the frames of a profile are called: label, family, file."""
+"""Names the frames of a profile: label, family, file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operation each CPU sample fell into.
+"""Assigns CPU samples to operations.
 
 Where one session plays, everything that the engine does within an operation's time is done for it,
 in whatever process. Where several do, a process tells which session it works for. Threads of an
@@ -36,7 +36,7 @@ def measured_passes(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def are_told_apart(passes: pl.DataFrame, owners: pl.DataFrame | None) -> bool:
-    """Whether it can be said which operation a sample is of."""
+    """Return True if samples can be assigned to operations."""
     return owners is not None or passes["session"].n_unique() <= 1
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the samples were taken, and what is not in the tables.
+    """The way samples were taken, and facts that are not in the tables.
 
     Attributes:
         event: What took them, such as `cpu-clock`.

@@ -146,7 +146,7 @@ def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
 
 
 def judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Of each node of the tree of stacks: stack, leaf, rule, decided, work, artefact."""
+    """Return for each node of the stack tree: stack, leaf, rule, decided, work, artefact."""
     rows = pl.int_range(pl.len(), dtype=pl.Int64)
     tree = stacks.join(
         frames.select("frame", rows.alias("place")), on="frame", how="left", maintain_order="left"
@@ -237,7 +237,7 @@ def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
 
 
 def owners_of(record: Run) -> pl.DataFrame | None:
-    """Which process works for which session; None where none was recorded to."""
+    """Return which process works for which session; None if not recorded."""
     if not record.has("backends") or record.table("backends").is_empty():
         return None
     return owners(record.table("backends"), _table(record, "activity"), _table(record, "processes"))

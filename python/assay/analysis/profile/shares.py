@@ -1,4 +1,4 @@
-"""How much of a profile is explained, and how its samples agree with the kernel's CPU counters."""
+"""Measures how much of a profile is explained, and its agreement with CPU counters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUANTILE = 1.96
 
 @dataclass(frozen=True)
 class Shares:
-    """How much of the samples within operations is explained; None where there are none.
+    """The explained shares of the samples within operations; None without samples.
 
     Attributes:
         samples: The denominator: without artefacts.
@@ -50,7 +50,7 @@ class Shares:
 
     @property
     def by_chance(self) -> float | None:
-        """How far `agreement` is from 1 by chance, 19 of 20 times: by a Poisson count at most.
+        """The distance of `agreement` from 1 that chance explains, at 95 % confidence.
 
         None where nothing was metered.
         """
@@ -60,7 +60,7 @@ class Shares:
 
 
 def shares(record: Run, profile: Profile) -> Shares:
-    """How much of a profile is explained, and how it agrees with the kernel's counters."""
+    """Return the explained shares of a profile, and its agreement with CPU counters."""
     within = within_operations(profile)
     not_named = profile.frames.filter(pl.col("kind").is_in(NOT_NAMED)).select("frame")
     named = within.join(not_named, left_on="leaf", right_on="frame", how="anti")

@@ -1,4 +1,4 @@
-"""What each statement's CPU time goes into, and how much of it is spent on planning.
+"""Splits each statement's CPU time by kind of work, with its share of planning.
 
 Of one session, statements follow each other, and the driver notes when each began and ended by the
 clock that samples are taken by. So a sample of the engine within that time was taken for the
@@ -199,12 +199,12 @@ def _quantile(freedom: float) -> float:
 
 
 def is_sampled(samples: int) -> bool:
-    """Whether so many samples say anything of a time."""
+    """Return True if the samples suffice for a statement about time."""
     return samples >= SAMPLES_MIN
 
 
 def _steps(profile: Profile) -> pl.DataFrame:
-    """Of each stack: step (null: not of planning), is_claimed (whether somebody asked for it)."""
+    """Return for each stack: step (null: not of planning), is_claimed (matched by a rule)."""
     told_apart = any(rule.step for rule in profile.rules.rules)
     asked = replace(
         profile.rules,

@@ -105,7 +105,7 @@ def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
 
 
 def matrix(profile: Profile) -> pl.DataFrame:
-    """What each operation works at: operation, work, samples, share (of the operation), seconds.
+    """Return each operation's work: operation, work, samples, share of operation, seconds.
 
     Only pairs that have samples; operations in the order of their first pass, most samples first.
     """
@@ -125,7 +125,7 @@ def matrix(profile: Profile) -> pl.DataFrame:
 
 
 def unclassified(profile: Profile, operation: str | None = None) -> pl.DataFrame:
-    """What a rule is missing for, in all operations or in one, most samples first.
+    """Return the functions that no rule classifies, most samples first.
 
     Columns: symbol (the label that a rule would name; null: no frame of the stack has a name),
     module, samples, share, callers (list[str]: the nearest five named callers in its most frequent

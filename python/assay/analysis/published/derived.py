@@ -24,7 +24,7 @@ def share(part: float, whole: float) -> float:
 
 
 def ratio(value: float, base: float) -> float:
-    """How many times as much as `base`."""
+    """Return a value as a multiple of `base`."""
     return value / base
 
 
@@ -39,12 +39,12 @@ def rows_each(random: float, sequential: float) -> float | None:
 
 
 def total(values: Sequence[float]) -> float:
-    """All together."""
+    """Return the sum of values."""
     return math.fsum(values)
 
 
 def per_work(ratio_of_rates: float, ratio_of_work: float) -> float:
-    """How many times as much work is done in a time, where less of it is asked at a higher rate."""
+    """Return how many times as much work a unit of time gets, from rate and work ratios."""
     return ratio_of_work / ratio_of_rates
 
 

@@ -22,13 +22,13 @@ Input = float | Name | tuple[float | Name, ...]
 
 
 class Facts(BaseModel):
-    """What all of them have in common."""
+    """The fields that all tables of a published article share."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Article(Facts):
-    """Where the figures are from.
+    """The article that published the figures.
 
     Attributes:
         title: As it was published, where it is known; else the series is.
@@ -61,7 +61,7 @@ class Article(Facts):
 
 
 class Conditions(Facts):
-    """How the figures were measured, as far as the article tells; absent is not told.
+    """The conditions of the measurement, as far as the article states them.
 
     Attributes:
         engine: As `engine.toml` names it.
@@ -89,7 +89,7 @@ class Conditions(Facts):
 
 
 class Value(Facts):
-    """One figure.
+    """A published value with its source.
 
     Attributes:
         value: In its unit.
@@ -170,7 +170,7 @@ class TableFacts(Facts):
 
 
 class FigureFacts(Facts):
-    """What the article shows under a name that a figure of the study has, too.
+    """Published values for a figure that the study has under the same name.
 
     Attributes:
         name: The figure's name.

@@ -1,4 +1,4 @@
-"""Why an article's figures differ from ours, as far as both say how they were measured."""
+"""Explains why an article's figures differ from ours, as far as both state their conditions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a workload's costs do as its data grow: power laws, shares that shift, larger scales."""
+"""Analyses the growth of costs with data: power laws, shifting shares, extrapolation."""

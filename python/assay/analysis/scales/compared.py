@@ -128,7 +128,7 @@ class Compared:
 
     @property
     def factor(self) -> float:
-        """How many times as much data the largest scale has as the smallest."""
+        """The factor of data between the smallest and the largest scale."""
         return self.sizes[-1].amount / self.sizes[0].amount
 
     def law(self, key: str) -> PowerLaw | None:

@@ -1,4 +1,4 @@
-"""What the whole costs in one run: time, CPU, reads, the engine's own counts, memory, the data.
+"""The total costs of one run: time, CPU, reads, engine counters, memory and data.
 
 The whole is a transaction of a load, or a pass over all operations of an order (`compare.account`),
 so that costs of runs of different length can stand beside each other.
@@ -73,7 +73,7 @@ class Cost:
 
 
 def whole_name(run: Run) -> str:
-    """Return the name of the whole."""
+    """Return the title under which the total cost is shown."""
     account = account_of(run)
     return "an operation" if account is not None and account.is_mix else "a pass"
 

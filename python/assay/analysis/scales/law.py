@@ -41,7 +41,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Predicted:
-    """What a run at some size would come to.
+    """The predicted cost of a run at some size.
 
     Attributes:
         value: In the unit of the cost.
@@ -83,7 +83,7 @@ class PowerLaw:
 
     @property
     def is_bent(self) -> bool:
-        """Whether the exponent changes within the range by more than rounds differ, and by much."""
+        """True if the exponent changes within the range beyond noise, and by much."""
         ends = None if self.bend is None else self.bend.interval
         if self.bend is None or ends is None:
             return False
@@ -195,7 +195,7 @@ def _slope(x: Sequence[float], y: Sequence[float]) -> float:
 def _error(
     x: Sequence[float], logs: Sequence[Sequence[float]], at_one: float, slope: float
 ) -> float | None:
-    """How far single runs are off the line."""
+    """Return how far single runs are off the line."""
     if len(logs) < 2:  # noqa: PLR2004 - one round tells nothing of rounds
         return None
     squares = math.fsum(

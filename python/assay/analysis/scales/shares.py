@@ -1,4 +1,4 @@
-"""What of the whole goes into what at each scale, and which shares shift.
+"""Splits the total cost at each scale into shares, and finds those that shift.
 
 A shift is the share at the largest scale less that at the smallest, within a round. It counts
 where its interval over the rounds (Student's) holds no 0, and it is large: `SHIFT_LARGE` of the
@@ -53,13 +53,13 @@ class Shift:
 
     @property
     def shifts(self) -> bool | None:
-        """Whether it changes by more than noise, and by enough; None with one round."""
+        """True if the share changes beyond noise and by enough; None with one round."""
         ends = self.change.interval
         return None if ends is None else self.is_large and not ends[0] <= 0.0 <= ends[1]
 
     @property
     def is_large(self) -> bool:
-        """Whether it changes by enough to say something of what a scale measures."""
+        """True if the change is large enough to be reported."""
         less, more = sorted((self.means[0], self.means[-1]))
         least = SHIFT_MIN if more >= SHIFT_TIMES * less else SHIFT_LARGE
         return abs(self.change.value) >= least
@@ -67,7 +67,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Shares:
-    """What the whole goes into, by scale.
+    """The shares of the total by scale.
 
     Attributes:
         of: What they are shares of, such as `OF_CPU`.
@@ -91,13 +91,13 @@ class Shares:
 
     @property
     def is_explained(self) -> bool:
-        """Whether most of the whole is explained at every scale."""
+        """True if most of the total is explained at every scale."""
         unknown = [share.means for share in self.shares if share.name == UNCLASSIFIED]
         return all(share <= 1 - EXPLAINED_MIN for means in unknown for share in means)
 
     @property
     def largest_unseen(self) -> float:
-        """The largest change that an interval leaves open, or that was measured."""
+        """The largest change of a share that was measured or that an interval leaves open."""
         ends = [
             end for share in self.shares for end in share.change.interval or (share.change.value,)
         ]

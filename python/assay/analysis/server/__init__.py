@@ -1,1 +1,1 @@
-"""What else went on in the server: other sessions, upkeep, and who blocked whom."""
+"""Analyses other activity in the server: sessions, maintenance, and blocking."""

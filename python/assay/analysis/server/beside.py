@@ -1,4 +1,4 @@
-"""Who worked beside the sessions of a run: other clients' sessions, and the client's own queue."""
+"""Finds other sessions' work beside a run, and the client's own queue."""
 
 from __future__ import annotations
 

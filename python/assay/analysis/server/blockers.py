@@ -1,4 +1,4 @@
-"""Sessions that others waited for in the measured part, from looks at waiting sessions.
+"""Finds sessions that others waited for in the measured part, from samples.
 
 A session that waits may be waited for itself. What it blocks is put down to the session at the
 root, which waits for nobody. Of several that hold a lock together each has an equal part.
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 def blockers_of(run: Run) -> tuple[Blocker, ...] | None:
-    """Return who was waited for, those waited for longest first; None: the engine does not tell."""
+    """Return sessions that blocked others, longest first; None if the engine hides them."""
     window = window_of(run)
     if window is None or not run.has(STREAM):
         return None
@@ -94,7 +94,7 @@ class _Held:
 
 
 def _add(held: dict[int, _Held], look: list[Row]) -> None:
-    """Adds the rows of one look, each session that waits with a weight of 1."""
+    """Add the rows of one sample, each waiting session with a weight of 1."""
     waits: dict[int, list[Row]] = {}
     for row in look:
         waits.setdefault(row["waiting"], []).append(row)
@@ -111,7 +111,7 @@ def _add(held: dict[int, _Held], look: list[Row]) -> None:
 
 
 def _roots(waiting: int, waits: Mapping[int, list[Row]]) -> dict[int, Row]:
-    """Sessions that a session waits for and that wait for nobody, each with a row about it.
+    """Return the sessions that block a session and are not blocked themselves.
 
     Of a deadlock, which has no such session, those that it waits for.
     """

@@ -1,4 +1,4 @@
-"""Upkeep and old snapshots in the measured part, from looks at a server's sessions and workers."""
+"""Finds maintenance and old snapshots in the measured part, from samples of sessions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_METERED: Used = (None, None, None)
 
 
 def other_work_of(run: Run) -> tuple[Worker, ...] | None:
-    """Return who did such work, those that used most CPU first; None: the engine does not tell."""
+    """Return the sessions that did other work, most CPU first; None if the engine hides them."""
     window = window_of(run)
     if window is None or not run.has(STREAM):
         return None
@@ -109,14 +109,14 @@ def _greatest(rows: list[Row], name: str) -> float | None:
 def with_peers(
     used: Mapping[int, Used], titles: Mapping[int, str | None], seen: set[int]
 ) -> dict[int, Used]:
-    """Return what processes used, those that no look saw put down to those of their title.
+    """Assign the use of processes that no sample saw to those with their title.
 
     A server may begin a new process for each bit of work, most of them between two looks.
 
     Args:
         used: By process.
         titles: Of processes without a client.
-        seen: Processes that looks saw at such work.
+        seen: Processes that samples saw at such work.
     """
     whole = dict(used)
     for title in {titles[pid] for pid in seen if titles.get(pid)}:
@@ -128,7 +128,7 @@ def with_peers(
 
 
 def _used(run: Run, window: tuple[int, int]) -> tuple[dict[int, Used], dict[int, str | None]]:
-    """What each of the engine's processes used, and the titles of those without a client."""
+    """Return each engine process's use, and the titles of those without a client."""
     if not (run.has("backends") and run.has("processes")):
         return {}, {}
     processes = run.table("processes")

@@ -1,4 +1,4 @@
-"""Who used a server's CPU while it was measured: sessions, its own processes, others.
+"""Splits a server's CPU time by user: sessions, its own processes, others.
 
 A server engine has processes of its own for sessions, for parallel work on behalf of one, and for
 itself. The identity: the server's CPU time is that of its account, which header and chart show,
@@ -80,7 +80,7 @@ def split_by_session(
     activity: pl.DataFrame | None,
     window: tuple[int, int],
 ) -> dict[str, Any] | None:
-    """As `sessions`, of its streams and the window's begin and end; None without two samples."""
+    """Split a window's CPU time by session; None without two samples."""
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
     edges = edges_around(of_engine["time_ns"], *window)
     if edges is None:
@@ -153,7 +153,7 @@ def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.Dat
 def owners(
     backends: pl.DataFrame, activity: pl.DataFrame | None, processes: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Which process works for whom: columns pid, owner, session, is_worker; others are not in it.
+    """Return which process works for whom: columns pid, owner, session, is_worker.
 
     A process belongs to the session that it serves, else to that of the process it works for. Any
     look at what it did may have told that one; so may its title, if `PID n` in it is the number of
@@ -188,7 +188,7 @@ def owners(
 
 
 def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
-    """Return a row a process that was looked at; one that works for another has its client."""
+    """Return a row for each sampled process; a worker has its leader's client."""
     clients = ["has_client", "is_ours"]
     merged = looks.group_by("pid", maintain_order=True).agg(
         pl.col("leader_pid").drop_nulls().last(), pl.col(clients).any()
@@ -229,7 +229,7 @@ def is_ours() -> pl.Expr:
 
 
 def _looks_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
-    """Return each look at a process: pid, leader_pid, has_client, is_ours; by time."""
+    """Return each sample of a process: pid, leader_pid, has_client, is_ours; by time."""
     if activity is None:
         return pl.DataFrame(schema=LOOKS_SCHEMA)
     has_client = pl.any_horizontal(pl.col("application", "state").is_not_null())
@@ -285,7 +285,7 @@ def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures() -> list[pl.Expr]:
-    """Sums over processes in seconds and bytes; null where a process does not tell."""
+    """Return sums over processes in seconds and bytes; null where one is not counted."""
     whole = {
         name: pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()) for name in COUNTERS
     }

@@ -1,4 +1,4 @@
-"""A cluster on paper: what a workload would take at another size, on so many nodes.
+"""Predicts a workload's time at another size, on another number of nodes.
 
 Each operation costs CPU time, bytes between nodes and bytes of storage, as they were measured.
 They are carried to the size that is asked for by the law of the sizes that were measured, of one
@@ -28,7 +28,7 @@ CPU, NETWORK, DISK, MEMORY = "CPU", "network", "disk", "memory"
 
 @dataclass(frozen=True)
 class Taken:
-    """What one execution of an operation took, in one run.
+    """The cost of one execution of an operation in one run.
 
     Attributes:
         scale: Of the data, in the workload's own measure.
@@ -47,7 +47,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of a workload on one subject.
+    """The measurements of a workload on one subject.
 
     Attributes:
         operations: Executions by operation.
@@ -74,7 +74,7 @@ class Cluster:
         memory_bytes: Of each.
         network_bytes_per_s: Of each, in each direction.
         disk_bytes_per_s: Of each.
-        utilisation: The part of its cores that an operation keeps busy.
+        utilisation: Share of a node's cores that an operation keeps busy.
         given: Which of these somebody said; the others are assumed.
     """
 
@@ -126,7 +126,7 @@ class SizedOperation:
 
     @property
     def least_s(self) -> float:
-        """Its time is no less."""
+        """The least time, which its slowest part sets, in seconds."""
         return max(self.seconds.values())
 
 
@@ -244,7 +244,7 @@ def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
 
 
 def _at(points: Sequence[Point], scale: float) -> float | None:
-    """By the laws of several scales, whichever says more; of one in proportion.
+    """Return a cost at a scale: by the law of several scales, else in proportion.
 
     A power that is fitted to small sizes carries their fixed costs along, and says too little far
     beyond them; a fixed part with one in proportion says too little of what grows faster.

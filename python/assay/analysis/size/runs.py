@@ -1,4 +1,4 @@
-"""What runs tell of a workload's costs, for a cluster on paper."""
+"""Reads a workload's costs from runs, to size a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def measured_of(runs: Sequence[Run]) -> Measured:
-    """What they tell together.
+    """Return the costs that runs measured together.
 
     Args:
         runs: Of one workload and one engine, in which operations followed each other.
@@ -42,8 +42,8 @@ def measured_of(runs: Sequence[Run]) -> Measured:
         cpu, counted, costs = _cpu(run), totals_by_operation(run), costs_of(run)
         if not cpu:
             raise ValueError(
-                f"run {run.id} does not tell the CPU time of its operations: it takes a run of"
-                " operations that follow each other, on processes of this host"
+                f"run {run.id} has no CPU time of its operations: it needs a run whose operations"
+                f" follow each other, on processes of this host"
             )
         for name, seconds in cpu.items():
             own = counted.get(name, {})

@@ -1,1 +1,1 @@
-"""Statistics: intervals, rounds, and what may be looked at again and again."""
+"""Statistics: intervals, rounds, and intervals that allow repeated looks."""

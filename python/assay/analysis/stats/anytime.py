@@ -1,4 +1,4 @@
-"""Intervals that may be looked at after every round: stopping when they tell something is no cheat.
+"""Intervals that stay valid after every round, so that a test may stop early.
 
 An interval by Student's t holds for a number of rounds that was fixed beforehand. Whoever looks
 after each round, and stops when zero is outside, is wrong far more often than it says.
@@ -18,7 +18,7 @@ EFFECT_VARIANCE = 10.0
 
 
 def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, float] | None:
-    """Where the mean of normal values is, whenever one looks: wrong ever with probability alpha.
+    """Return an interval of the mean that stays valid however often it is looked at.
 
     These are the means that the Bayes factor of Student's t, with a normal prior of the effect's
     size, does not refute by 1 / alpha. Under any of them it is a test martingale (Hendriksen, de

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Noise:
-    """How far logarithms of ratios are apart from round to round.
+    """The spread of logarithms of ratios from round to round.
 
     Attributes:
         deviation: Their standard deviation.
@@ -31,7 +31,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Factor:
-    """How many times as long something takes.
+    """The factor by which something takes longer.
 
     Attributes:
         times: Geometric mean over the rounds.
@@ -45,7 +45,7 @@ class Factor:
 
     @property
     def is_distinct(self) -> bool:
-        """Whether the interval holds no factor of one; not where there is none."""
+        """True if the interval excludes a factor of one; False without an interval."""
         return self.interval is not None and not self.interval[0] <= 1.0 <= self.interval[1]
 
 
@@ -65,7 +65,7 @@ def noise_of(several: Iterable[Sequence[float]]) -> Noise | None:
 
 
 def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | None:
-    """The factor that ratios of rounds come to; None of nothing.
+    """Return the mean factor of rounds' ratios; None without rounds.
 
     Args:
         ratios: Above zero, one a round.

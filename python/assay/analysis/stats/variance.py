@@ -1,4 +1,4 @@
-"""Whether groups of values differ by more than values of one group do: analysis of variance."""
+"""Analysis of variance: tests whether groups of values differ."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How a workload grows with clients or scale."""
+"""Analyses how a workload grows with clients or scale."""

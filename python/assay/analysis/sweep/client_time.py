@@ -1,4 +1,4 @@
-"""What a client spends on each operation that succeeds: by cause, and by statement."""
+"""Splits a client's time on each successful operation by cause and by statement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ APART_MAX = 0.25
 
 @dataclass(frozen=True)
 class ClientTime:
-    """Seconds of a client for each operation that succeeded, of a run with so many clients.
+    """The seconds of a client for each successful operation, at one number of clients.
 
     Attributes:
         clients: How many there were.

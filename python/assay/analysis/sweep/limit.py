@@ -1,4 +1,4 @@
-"""What limits a load that is given more clients: what each operation takes longer for.
+"""Finds what limits a load as clients grow: the causes that operations take longer for.
 
 The numbers of clients from the knee on are compared with the fewest that there were. What a client
 spends on an operation that succeeds is split by cause, time in attempts that failed being a cause
@@ -87,13 +87,13 @@ class Grown:
 
     @property
     def longer_s(self) -> float:
-        """By how much it grew; below 0 where it shrank."""
+        """The growth in seconds; below 0 if it shrank."""
         return self.after_s - self.before_s
 
 
 @dataclass(frozen=True)
 class ScalingLimit:
-    """What limits.
+    """The limit of a load's scaling.
 
     Attributes:
         name: Of `NAMES`; None: an operation takes hardly longer, or nothing stands out.
@@ -281,7 +281,7 @@ def _limit_text(
 
 
 def _most_in(statement: tuple[str, str, float] | None) -> str:
-    """What grew most, as it ends a sentence."""
+    """Return the statement that grew most, as the end of a sentence."""
     if statement is None:
         return ""
     operation, name, grown_s = statement

@@ -1,4 +1,4 @@
-"""How throughput grows with clients: the Universal Scalability Law, fitted (Gunther).
+"""Fits the Universal Scalability Law (Gunther) to throughput by number of clients.
 
 X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)). lambda is what one client does; sigma is
 what clients wait for one another (contention), kappa what each has to agree on with each other one
@@ -47,7 +47,7 @@ class Law(NamedTuple):
     kappa: float
 
     def throughput(self, clients: float) -> float:
-        """Of so many clients, a second."""
+        """Return the law's throughput a second at a number of clients."""
         others = clients - 1
         return (
             self.single_per_s * clients / (1 + self.sigma * others + self.kappa * clients * others)
@@ -60,7 +60,7 @@ class Law(NamedTuple):
         return max(1.0, math.sqrt((1 - self.sigma) / self.kappa)) if self.kappa > TINY else math.inf
 
     def most(self) -> float:
-        """The highest throughput, or what it grows towards."""
+        """The highest throughput a second, or its limit as clients grow."""
         at = self.most_at()
         if at < math.inf:
             return self.throughput(at)
@@ -80,7 +80,7 @@ class Law(NamedTuple):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of the law; `ends` of 95 % are None where runs do not tell them."""
+    """A quantity of the law; its 95 % `ends` are None where runs do not give them."""
 
     value: float
     ends: Ends | None
@@ -88,7 +88,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Scaling:
-    """A fit.
+    """A fit of the Universal Scalability Law.
 
     Attributes:
         law: With what was fitted.
@@ -112,7 +112,7 @@ class Scaling:
     likely: tuple[Law, ...]
 
     def band(self, clients: float) -> Ends | None:
-        """Ends of the throughput of so many clients."""
+        """Return the band of the throughput at a number of clients."""
         return _ends(self.likely, lambda law: law.throughput(clients))
 
 
@@ -210,7 +210,7 @@ class _Face:
 
     @property
     def least(self) -> float:
-        """The least squares; infinity where a parameter would be below 0."""
+        """Return the least sum of squares; infinity if a parameter would be below 0."""
         return self._least if self.is_allowed() else math.inf
 
     def is_allowed(self) -> bool:
@@ -233,7 +233,7 @@ class _Face:
                 yield self._all(values)
 
     def _all(self, values: Sequence[float]) -> tuple[float, float, float]:
-        """Those that are free, and 0 of the others."""
+        """Return all parameters: fitted values, and 0 for those that are fixed."""
         by_place = dict(zip(self._free, values, strict=True))
         return by_place[0], by_place.get(1, 0.0), by_place.get(2, 0.0)
 

@@ -1,4 +1,4 @@
-"""What the CPU time of an operation went into: by CPU samples, else by its plans."""
+"""Splits an operation's CPU time by CPU samples, else by its plans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_KERNEL = ("kernel I/O", "kernel memory", "idle")
 
 @dataclass(frozen=True)
 class Computing:
-    """What the CPU time in the engine's code went into.
+    """The split of CPU time in the engine's code.
 
     Attributes:
         kinds: Executing by kind of work; they are proportions.

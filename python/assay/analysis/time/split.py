@@ -1,4 +1,4 @@
-"""Where an operation's time went: the first explanation.
+"""Splits an operation's time by cause.
 
 The engine's tasks are read just outside each timed interval. Their thread-seconds are CPU in user
 mode, CPU in the kernel, waiting for a CPU and waiting for disk; what is left of
@@ -140,7 +140,7 @@ def _user_share(user: pl.Expr, system: pl.Expr) -> pl.Expr:
 
 
 def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
-    """Where all CPU times are whole ticks, the scheduler's time in the ticks' proportion.
+    """Rescale the scheduler's time to whole ticks, where all CPU times are ticks.
 
     The proportion is that of an operation's passes, or of the run's where they were too short.
     """

@@ -1,4 +1,4 @@
-"""Where the time of an operation with several statements goes, and which of them makes its tail.
+"""Splits an operation's time by statement, and finds the statement that makes its tail.
 
 Times of statements are of operations that succeeded, of their last attempt. What an operation took
 beside them is what came before that attempt: failed attempts, of operations that were made again.
@@ -28,7 +28,7 @@ OTHER, TYPICAL, TAIL = range(3)
 
 
 def name_of(operation: str, statement: str | int | None) -> str:
-    """What a statement is called among all; None: it is all of its operation."""
+    """Return the full name of a statement; the operation's own name if it has only one."""
     return operation if statement is None else f"{operation}.{statement}"
 
 
@@ -55,7 +55,7 @@ class StatementTimes:
 
 @dataclass(frozen=True)
 class Tail:
-    """What makes the slowest executions of an operation slow.
+    """The cause of an operation's slowest executions.
 
     Attributes:
         statement: The statement with most of what they take longer than others; or
@@ -96,7 +96,7 @@ class OperationStatements:
 
 @dataclass
 class _Executions:
-    """What is kept of the executions of one statement while its stream is read."""
+    """The kept figures of one statement's executions, while its stream is read."""
 
     ns: list[pl.Series] = field(default_factory=list)
     rows: int = 0

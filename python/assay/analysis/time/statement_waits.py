@@ -1,4 +1,4 @@
-"""What statements waited for: time in which a thread of the engine that may serve them slept.
+"""Measures statements' waits: time in which an engine thread that may serve them slept.
 
 Of a server with a process a session it is that session's process. Threads of one process do not
 tell for whom they work: the one that worked most is taken for the session's, and of all others, who

@@ -64,7 +64,7 @@ class TimeNode:
         return max([own if self.children else 0.0, *below])
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values; nodes below `NODE_SHARE_MIN` are left out."""
+        """Return the node as JSON values, without children below `NODE_SHARE_MIN`."""
         kept = [child for child in self.children if child.share >= NODE_SHARE_MIN]
         return {
             "name": self.name,
@@ -84,7 +84,7 @@ def parent(
 
 
 def scaled(node: TimeNode, factor: float) -> TimeNode:
-    """The same tree with every share times a factor."""
+    """Return the tree with every share multiplied by a factor."""
     children = tuple(scaled(child, factor) for child in node.children)
     return TimeNode(node.name, node.title, node.share * factor, children, node.source)
 

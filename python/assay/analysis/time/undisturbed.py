@@ -1,4 +1,4 @@
-"""What threads spent ready to run while somebody else had the CPU.
+"""Measures the time threads were ready to run while other programs had the CPU.
 
 On a busy host that is most of the noise, and no part of what an engine takes. It is measured,
 thread by thread, so it can be taken out of times that are compared. What a quota of CPU time holds
@@ -22,7 +22,7 @@ WAITING_SHARE_MAX = 0.95
 
 
 def waiting_shares(run: Run) -> dict[str, float]:
-    """By operation the share of its time that its thread was ready and had no CPU, the median.
+    """Return by operation the median share of time its thread was ready without a CPU.
 
     None of an operation with several threads: they take CPUs from one another, which is the
     engine's own affair, and nobody knows whom each of them waited for. Empty where nobody counted,

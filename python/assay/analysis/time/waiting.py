@@ -1,4 +1,4 @@
-"""Where an operation's time went, on a CPU and off it, by cause.
+"""Splits an operation's time by cause, on a CPU and off it.
 
 The whole is the time that the threads at work existed within the operation. What accounts for it
 comes from sources that do not know each other: CPU time and time in the run queue from the kernel's
@@ -55,7 +55,7 @@ FILLED_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Terms:
-    """What the time of each operation's threads is made of.
+    """The terms from which each operation's time is computed.
 
     Attributes:
         counted: operation, and those of `COUNTED`; null: not measured.
@@ -105,7 +105,7 @@ def _has_rows(run: Run, stream: str) -> bool:
 
 
 def split_of(terms: Terms) -> pl.DataFrame:
-    """As `wall_split`, of its terms."""
+    """Return the split of time that `wall_split` gives, from its terms."""
     kinds = ["operation", "kind"]
     active = pl.col("state").is_in([RUNNING, DISK_STATE])
     existence = (

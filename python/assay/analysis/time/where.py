@@ -1,4 +1,4 @@
-"""Where the time of operations, and of the run, went: shares by cause that add up to 1.
+"""Splits the time of operations and of the run into shares by cause that add up to 1.
 
 From the looks at threads where there are any; records without them have what counters alone tell.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BY_LOOKS = "states of threads, looked at many times a second"
+BY_LOOKS = "states of threads, sampled many times a second"
 # Where more of an operation's time has no source, or more than one, its explanation is in doubt.
 UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
 # Looks come late on a busy host, so that the time between them is counted as sleep and as work.
@@ -54,7 +54,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Where:
-    """Where the time of a whole run went.
+    """The split of a whole run's time.
 
     Attributes:
         shares: By cause, of the time of the threads at work of operations that are split; None:
@@ -112,12 +112,12 @@ def _looked(run: Run) -> pl.DataFrame | None:
     try:
         return wall_split(run)
     except UsageError as error:
-        log.warning("what threads of run %s waited for is not known: %s", run.id, error)
+        log.warning("waits of run %s cannot be analysed: %s", run.id, error)
         return None
 
 
 def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """What the counters around operations tell, by operation; empty without them."""
+    """Return the counters around operations, by operation; empty without them."""
     if not run.has("tasks") or run.table("tasks").is_empty():
         return {}
     read = readings(events, run.table("tasks"))

@@ -1,1 +1,1 @@
-"""What became of findings' advice."""
+"""Analyses the outcome of advice that was tried."""

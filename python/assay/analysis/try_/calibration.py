@@ -1,4 +1,4 @@
-"""How often predictions came true: what earlier tries say of the next one. Pure."""
+"""Computes how often predictions came true, from earlier tries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Record:
-    """What became of some predictions.
+    """The outcomes of some predictions.
 
     Attributes:
         tried: All that were carried out.
@@ -32,7 +32,7 @@ class Record:
         return self.hits / self.decided if self.decided else None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the record as JSON values."""
         return {
             "tried": self.tried,
             "decided": self.decided,
@@ -50,7 +50,7 @@ class Calibration:
     methods: Mapping[str, Record]
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the calibration as JSON values."""
         by_method = {method: record.facts() for method, record in self.methods.items()}
         return self.whole.facts() | {"methods": by_method}
 

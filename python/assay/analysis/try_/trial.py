@@ -1,4 +1,4 @@
-"""What following advice changed: runs as they were against runs with it, round by round.
+"""Compares runs with advice against runs without it, round by round.
 
 Gains are of time: 0.25 is a quarter less. Rounds are compared each in itself, because both of its
 runs stood side by side (`rounds`).
@@ -34,7 +34,7 @@ MISSES: tuple[TryOutcome, ...] = ("smaller", "larger", "no gain", "slower")
 
 @dataclass(frozen=True)
 class Gain:
-    """How much less time the same work takes.
+    """The time that the change saves on the same work.
 
     Attributes:
         before_s, after_s: Geometric means over the rounds.
@@ -59,7 +59,7 @@ class OperationGain:
 
 @dataclass(frozen=True)
 class Judged:
-    """What the verdict is of.
+    """The figures that a verdict is based on.
 
     Attributes:
         operations: Those whose times are added up; empty: the whole.
@@ -74,7 +74,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of advice.
+    """The outcome of advice that was tried.
 
     Attributes:
         predicted: Share of the whole time that was to be saved; None: not predicted.
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def hit(self) -> bool | None:
-        """Whether the prediction was right; None where that is not known."""
+        """True if the prediction was right; None if not known."""
         if self.judged.predicted is None or self.verdict in {"undecided", "not compared"}:
             return None
         return self.verdict not in MISSES
@@ -102,7 +102,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Times:
-    """What a run's work took.
+    """The times of a run's work.
 
     Attributes:
         operations: Seconds of each that succeeded: the median of an order's passes, the mean under
@@ -222,7 +222,7 @@ def _each_predicted(
     rounds: Sequence[tuple[Times, Times]],
     names: Sequence[str],
 ) -> float | None:
-    """What is predicted of each operation if all that are named save the same share.
+    """Return each operation's predicted saving, if all named ones save the same share.
 
     Only of an order: what operations of a load take together is not the whole's time.
     """
@@ -249,7 +249,7 @@ def _verdict(predicted: float | None, gain: Gain | None) -> TryOutcome:
 
 
 def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> TryOutcome:
-    """Of a gain that is one: whether it is what was predicted."""
+    """Return the outcome of a real gain: whether it matches the prediction."""
     low, high = interval
     near = predicted / HIT_FACTOR <= gain.share <= predicted * HIT_FACTOR
     if near or low <= predicted <= high:

@@ -156,11 +156,11 @@ def _engine_figure(run: Run, name: str) -> Counted | None:
     figure = figures[0]
     title, unit = str(figure["title"]), str(figure["unit"])
     if figure["kind"] != COUNTER:
-        return _make_counted(name, title, unit, figure["last"], "the engine did not tell it")
+        return _make_counted(name, title, unit, figure["last"], "the engine did not report it")
     # Of the whole measured part: an engine may tell what an operation did only after it.
     cost = costs_of(run).get(f"{COUNTER_OF}{name}")
     value = _sum(list(figure["operations"].values())) if cost is None else cost.value
-    return _make_counted(name, title, unit, value, "the engine did not tell it")
+    return _make_counted(name, title, unit, value, "the engine did not report it")
 
 
 def _meter(run: Run, name: str) -> Counted | None:
@@ -185,7 +185,7 @@ def _meter(run: Run, name: str) -> Counted | None:
     if value is None and column == "on_cpu_ns":
         # A kernel whose scheduler tells no time has it in ticks.
         value = _sum([*_metered(run, "user_ns"), *_metered(run, "system_ns")])
-    return _make_counted(name, title, unit, value, "this host's kernel does not tell it")
+    return _make_counted(name, title, unit, value, "this host's kernel does not report it")
 
 
 def _metered(run: Run, column: str) -> list[float | None]:
@@ -232,7 +232,7 @@ def _wait(run: Run, name: str) -> Counted | None:
         None if share is None or medians.get(operation) is None else share * medians[operation]
         for operation, share in shares.items()
     ]
-    return _make_counted(name, title, SECONDS, _sum(parts), "nobody looked at the engine's threads")
+    return _make_counted(name, title, SECONDS, _sum(parts), "the engine's threads were not sampled")
 
 
 def _plan_figure(run: Run, name: str) -> Counted | None:
@@ -248,7 +248,7 @@ def _plan_figure(run: Run, name: str) -> Counted | None:
         values = [plan.memory_bytes for plan in plans]
     else:
         values = [_figure_in_plan(plan.root, name) for plan in plans]
-    return _make_counted(name, title, unit, _sum(values), "plans do not tell it")
+    return _make_counted(name, title, unit, _sum(values), "plans do not show it")
 
 
 def _figure_in_plan(root: PlanNode, name: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Whether a knob that was turned took effect: what was read back, and counters that had to move.
+"""Checks that a changed knob took effect: its value in force, and counters that must move.
 
 A setting that an engine ignores gives runs that are alike, and a curve through them says nothing.
 So what is in force is compared with what was asked, and counters that cannot stay where they were
@@ -55,7 +55,7 @@ class Turned:
 
 @dataclass(frozen=True)
 class ReadBack:
-    """What was asked at a level, and what was in force.
+    """The value that was requested at a level, and the value in force.
 
     Attributes:
         level: Its name.
@@ -69,7 +69,7 @@ class ReadBack:
 
     @property
     def is_asked(self) -> bool | None:
-        """Whether what was asked is in force; None: not known."""
+        """True if the requested value is in force; None if not known."""
         if self.asked is None or self.effective is None:
             return None
         return same_value(self.asked, self.effective)
@@ -102,7 +102,7 @@ class Moved:
 
     @property
     def moved(self) -> bool | None:
-        """Whether levels differ by more than their rounds do; None: not known."""
+        """True if levels differ by more than their rounds do; None if not known."""
         if self.chance is None:
             return None
         ends = sorted(self.means.values(), key=abs)
@@ -112,7 +112,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Effect:
-    """Whether the knob took effect.
+    """The effect of a knob.
 
     Attributes:
         took: None: not known.
@@ -153,7 +153,7 @@ def effect_of(
     moved: Sequence[Moved],
     times: Mapping[str, Sequence[float]],
 ) -> Effect:
-    """Whether a knob took effect.
+    """Return whether a knob took effect.
 
     Args:
         levels: Runs by level.
@@ -206,7 +206,7 @@ def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[R
 
 
 def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
-    """Whether levels are executed by different plans; None where plans are not known of all.
+    """Return True if levels have different plans; None where plans are missing.
 
     Not where a level's own rounds have different ones.
     """
@@ -225,7 +225,7 @@ def in_sentence(title: str) -> str:
 
 
 def same_value(asked: str, effective: str) -> bool:
-    """Whether two texts are one value of a setting: numbers, sizes and switches by what they mean.
+    """Return True if two texts mean the same value of a setting.
 
     Sizes that differ as powers of 1000 differ from powers of 1024 are the same.
     """
@@ -283,7 +283,7 @@ def _why_unknown(turned: Turned, moved: Sequence[Moved], *, plans: bool | None) 
     elif reasons := [counter for counter in moved if counter.why_not is not None]:
         why = "; ".join(f"{counter.title}: not measured: {counter.why_not}" for counter in reasons)
     elif moved:
-        why = "there is one run a level, and nothing tells what runs alike differ by"
+        why = "there is one run a level, so the noise between equal runs is unknown"
     else:
         why = "no counter is known that it moves"
     return f"{why}{same}"

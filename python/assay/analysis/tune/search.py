@@ -1,4 +1,4 @@
-"""What a search for better settings of an engine has found, and whether it is more than luck.
+"""The result of a search for better settings, and whether it is more than luck.
 
 Every run of a setting stands beside one of the default in the same round, and is told by their
 ratio. Invariant: what is claimed of a setting comes from runs that took no part in its choice.
@@ -65,7 +65,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a setting came to while it was searched for.
+    """The results of a setting during the search.
 
     Attributes:
         setting: Its words.
@@ -101,7 +101,7 @@ class HoldOut:
 
     @property
     def alpha(self) -> float:
-        """How often this one may be wrong: shares of all that may follow sum up to `ALPHA`."""
+        """The probability of error granted to this part; all parts' shares sum to `ALPHA`."""
         number = _place(self.part)
         return ALPHA / (number * (number + 1))
 
@@ -112,13 +112,13 @@ class HoldOut:
 
     @property
     def is_better(self) -> bool:
-        """Whether the default is outside of its interval, on the worse side."""
+        """True if the interval excludes the default, on the better side."""
         is_measured = self.failed is None and len(self.ratios) >= PAIRS_MIN
         return is_measured and self.interval is not None and self.interval[1] < 0
 
     @property
     def is_given_up(self) -> bool:
-        """Whether more pairs are not worth their time."""
+        """True if more pairs are not worth their time."""
         if self.failed is not None or self.is_better:
             return not self.is_better
         mean = self.mean
@@ -128,7 +128,7 @@ class HoldOut:
 
 @dataclass(frozen=True)
 class Told:
-    """What a knob's values gave.
+    """The results of a knob's values.
 
     Attributes:
         knob: The setting's name.
@@ -150,12 +150,12 @@ def setting_words(levels: Mapping[str, str]) -> str:
 
 
 def kind_of(part: str) -> str:
-    """What a part of a tune is for, by its name."""
+    """Return the purpose of a tune's part, by its name."""
     return part.rpartition("-")[0] or part
 
 
 def metric_of(name: str | None, run: StudyRun) -> Metric:
-    """What is made better: by its name, else what runs are first judged by."""
+    """Return the metric to improve: by its name, else the runs' first one."""
     return default_metric(run.run) if name is None else metric_named(name, run.run)
 
 

@@ -56,7 +56,7 @@ class First:
 
 @dataclass(frozen=True)
 class Variability:
-    """By how much executions of one run differ.
+    """The spread of executions within a run.
 
     Attributes:
         share: Their standard deviation in the mean, the median over runs.
@@ -69,7 +69,7 @@ class Variability:
 
 @dataclass(frozen=True)
 class Level:
-    """One level.
+    """The results at one level of a knob.
 
     Attributes:
         name: As the study has it.
@@ -98,7 +98,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Trade:
-    """What turning a knob did to one subject.
+    """The results of changing a knob on one subject.
 
     Attributes:
         levels: In their order; those without a figure are left out.
@@ -231,7 +231,7 @@ def _first_of(run: Run) -> tuple[float, float, float | None, float | None] | Non
 
 
 def variability_of(runs: Sequence[Run]) -> Variability | None:
-    """By how much executions of an operation differ within a run; None: they are too few."""
+    """Return the spread of executions within a run; None if there are too few."""
     shares: list[float] = []
     reasons: list[str] = []
     for run in runs:

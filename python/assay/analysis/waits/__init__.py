@@ -1,1 +1,1 @@
-"""What sleeping threads wait for: rules, and how sampled states become time by cause."""
+"""Classifies the waits of sleeping threads: rules, and sampled states as time by cause."""

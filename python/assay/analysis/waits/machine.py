@@ -1,4 +1,4 @@
-"""What others took from an operation: a hypervisor, and a limit of CPU time."""
+"""Measures time that a hypervisor or a limit of CPU time took from an operation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 
 
 def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """What the hypervisor took within each pass from all CPUs, and how long those were busy.
+    """Return the CPU time that the hypervisor stole in each pass, and how long CPUs were busy.
 
     Columns: sequence, steal_ns, busy_ns. A thread's share of the former is that of the latter.
     """

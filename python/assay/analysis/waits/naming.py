@@ -1,4 +1,4 @@
-"""The cause of each sleep: by the engine's word where it is known, else by what the kernel tells.
+"""Names the cause of each sleep: by the engine's word, else by the kernel's facts.
 
 An engine is asked some times a second what its processes wait for. A word counts if its process
 slept when it was told, and is of that sleep. Words come as often in a kind of sleep as it lasts, so
@@ -84,7 +84,7 @@ def causes_by_kernel(
 def causes_by_word(
     spans: pl.DataFrame, activity: pl.DataFrame | None, rules: WaitRules
 ) -> pl.DataFrame:
-    """Spans with `by_word`: what the engine told, a list of cause and told_ns; null for nothing.
+    """Return spans with `by_word`: a list of cause and told_ns; null without a word.
 
     Args:
         spans: With by_kernel.
@@ -129,7 +129,7 @@ def _thread(events: pl.DataFrame) -> pl.Expr:
 
 
 def slept(placed: pl.DataFrame) -> pl.DataFrame:
-    """Looked-at time asleep by operation, kind and cause, which is null where it is not known.
+    """Return sampled sleep by operation, kind and cause, which is null where unknown.
 
     Args:
         placed: Spans in passes, with kind, by_kernel and by_word, as `looked` gives them.

@@ -1,4 +1,4 @@
-"""Rules that say why a thread sleeps: by what the kernel tells, or by the engine's word.
+"""Rules that say why a thread sleeps: by the kernel's facts, or by the engine's word.
 
 The kernel tells a state, the function it sleeps in, the system call, and what a futex waits at. An
 engine may tell more: what each of its processes waits for. A rule that matches every sleep explains
@@ -70,7 +70,7 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Sleep:
-    """What the kernel tells of one sleep. Absent is None.
+    """The kernel's facts of one sleep; None where absent.
 
     Attributes:
         state: Of the thread, as in `waits.arrows`.
@@ -93,7 +93,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule on what the kernel tells. What it does not name, it does not ask for.
+    """A rule on the kernel's facts of a sleep. Facts that it does not name may be anything.
 
     Attributes:
         cause: Of `analysis.causes`.
@@ -118,7 +118,7 @@ class Rule:
     origin: str
 
     def matches(self, sleep: Sleep, call: str | None) -> bool:
-        """Whether all that it names is so; `call` is the name of the sleep's system call."""
+        """Return True if a sleep fits the rule; `call` is the name of its system call."""
         return (
             (not self.states or sleep.state in self.states)
             and (not self.channels or _matches_any(self.channels, sleep.channel))
@@ -165,7 +165,7 @@ class WaitRules:
     words_tell: tuple[str, ...] | None = None
 
     def cause_of(self, sleep: Sleep, machine: str) -> str | None:
-        """The cause of a sleep by what the kernel tells of it; None: no rule knows it."""
+        """Return the cause of a sleep by the kernel's facts; None if no rule matches."""
         call = None if sleep.call is None else self._call_names(machine).get(sleep.call)
         return next((rule.cause for rule in self.rules if rule.matches(sleep, call)), None)
 

@@ -1,4 +1,4 @@
-"""Looks at threads as spans of time, and what of them fell into operations.
+"""Turns samples of threads into spans of time, and assigns them to operations.
 
 A thread is as it was last seen to be until the look before the one that found a change; when in
 between it changed is not known, and the middle is taken. When the next look comes has nothing to do
@@ -121,7 +121,7 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
-    """Each interval beside each of the passes that it touches.
+    """Return each interval beside each of the passes that it overlaps.
 
     Args:
         intervals: With two columns of times; where both tables have `session`, of one session only.
@@ -155,7 +155,7 @@ def _within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame)
 
 
 def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Spans of which a look fell into a pass: their columns, those of the pass, and looked_ns."""
+    """Return spans with a sample in a pass: their columns, those of the pass, looked_ns."""
     placed = within(spans, "first_look_ns", "last_look_ns", passes)
     begun = pl.col("first_look_ns") >= pl.col("started_ns")
     ended = pl.col("last_look_ns") <= pl.col("finished_ns")
@@ -174,7 +174,7 @@ def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _looks_ns(length: pl.Expr, half_gap: pl.Expr) -> pl.Expr:
-    """What as many looks stand for as there are at a distance from each other within a length.
+    """Return the time that samples at a distance stand for within a length.
 
     The first is at its one end. What reaches over its other end makes up for where no look fell.
     """
@@ -201,7 +201,7 @@ def began_and_ended(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
-    """Clocks of threads between looks: `moments` (life, time_ns) with on_cpu_ns and run_delay_ns.
+    """Return threads' clocks between samples: `moments` with on_cpu_ns and run_delay_ns.
 
     They are taken to have grown evenly between the two looks that saw a difference. Before its
     first look a thread that was there when looking began had what it had then, and another one
@@ -245,7 +245,7 @@ def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
 
 
 def growth(spans: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """What clocks grew by from started_ns to finished_ns: `pairs` (life, and these) with both."""
+    """Return `pairs` with the growth of their clocks from started_ns to finished_ns."""
     edges = ("started_ns", "finished_ns")
     moments = pl.concat([pairs.select("life", pl.col(edge).alias("time_ns")) for edge in edges])
     at = clocks_at(spans, moments.unique())

@@ -1,4 +1,4 @@
-"""Which threads were at work for an operation, and as what.
+"""Finds the threads that worked for an operation, and their roles.
 
 Of a server: the process of its session and those that work for it, as long as they live. What the
 server's own processes did meanwhile (postmaster, I/O workers, the writer of the log) was done for
@@ -117,7 +117,7 @@ def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
 
 
 def _with_short_workers(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """What nobody told of and began and ended within a pass worked for its one session."""
+    """Assign unknown threads that lived within one pass to that pass's session."""
     unknown = lives.filter(pl.col("kind").is_null()).drop("session")
     born_in_pass = began_and_ended(unknown, passes)["life"].implode()
     short = pl.col("kind").is_null() & pl.col("life").is_in(born_in_pass)
@@ -156,7 +156,7 @@ def with_workers(spans: pl.DataFrame, lives: pl.DataFrame) -> pl.DataFrame:
 
 
 def _together(workers: pl.DataFrame) -> pl.DataFrame:
-    """When each session had workers, one time after another, as passes."""
+    """Return when each session had workers, one stretch after another."""
     before = pl.col("over_ns").cum_max().shift(1).over("session")
     apart = (pl.col("born_ns") > before).fill_null(value=True).cum_sum()
     return (
@@ -172,7 +172,7 @@ def _together(workers: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_one_process(lives: pl.DataFrame) -> bool:
-    """Whether no two processes were there at once; after one that died there may be another."""
+    """Return True if no two processes existed at once, as after a restart."""
     lived = lives.group_by("pid").agg(pl.col("first_look_ns").min(), pl.col("last_look_ns").max())
     before = pl.col("last_look_ns").shift(1)
     follows = (pl.col("first_look_ns") >= before).fill_null(value=True).all()
@@ -206,7 +206,7 @@ def of_process(
 
 
 def for_others(at_work: pl.DataFrame, named: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Of those at work in each pass, the ones that work for others than it: life, sequence.
+    """Return the threads at work in each pass that serve other operations: life, sequence.
 
     They ran less than another one, and their sleep was for a client, most of it; or they ran
     hardly, and slept as they do between operations: these look after the server.

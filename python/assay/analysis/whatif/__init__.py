@@ -1,4 +1,4 @@
-"""What changes would do to a run's metrics: a model, and what it assumes.
+"""Predicts the effect of changes on a run's metrics, with a model and its assumptions.
 
 `predict` carries changes out on a run's operations one after another, `sensitivity` says what each
 operation weighs in each metric, `worth` what each cause and each kind of work would give back.

@@ -49,18 +49,18 @@ class SupposedChange(Protocol):
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
 
     def check(self, measured: Measured) -> None:
         """Raises `UsageError` if the run does not know what is to be changed."""
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """The operation after the change; None where the run does not tell what it needs."""
+        """Return the operation after the change; None where the run lacks what it needs."""
 
 
 @dataclass(frozen=True)
 class ScaleOperation:
-    """An operation takes so many times as long. Its time is above 0."""
+    """A change that multiplies an operation's time by a factor above 0."""
 
     name: str
     factor: float
@@ -72,7 +72,7 @@ class ScaleOperation:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -103,7 +103,7 @@ class SetTime:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -135,7 +135,7 @@ class RemoveWork:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return (
             "The work's CPU time goes, and with it as large a share of the waiting for a CPU; it"
             " was spread over an operation's active threads like the rest of their time, and idle"
@@ -146,8 +146,8 @@ class RemoveWork:
         """Raises `UsageError` for a word without samples, or a run without any."""
         if all(operation.work is None for operation in measured.operations):
             raise UsageError(
-                f"run {measured.run} has no CPU samples that tell work by operation: measure it"
-                " again with --profile"
+                f"run {measured.run} has no CPU samples of work by operation: measure it again"
+                f" with --profile"
             )
         if self.work not in measured.works:
             raise UsageError(
@@ -180,7 +180,7 @@ class RemoveWait:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return (
             "The waiting goes and nothing comes in its place; it was spread over an operation's"
             " active threads like the rest of their time, and idle threads wait as much less."
@@ -223,7 +223,7 @@ class SetCores:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return (
             "Amdahl's law: time in which all threads at work want a CPU changes with the number"
             " that have one, all other time stays; there are as many threads as now (as many a core"
@@ -232,25 +232,25 @@ class SetCores:
         )
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` for less than one core, or a run that does not tell of cores."""
+        """Raises `UsageError` for less than one core, or a run without a number of cores."""
         if self.cores < 1:
             raise UsageError(f"an engine cannot run on {self.cores} cores: name 1 or more")
         if measured.cores is None:
             raise UsageError(f"run {measured.run} did not record how many CPUs it could use")
         if measured.clients is not None:
             raise UsageError(
-                "of a load with clients nothing tells which operations wait for a CPU: measure it"
-                " with --pin engine=... instead"
+                "under a load with clients it is unknown which operations wait for a CPU: measure"
+                " it with --pin engine=... instead"
             )
         if measured.test is not None and measured.test.streams is not None:
             raise UsageError(
-                "of streams that share cores nothing tells what each would do with others: predict"
+                "it is unknown what streams that share cores would do with other cores: predict"
                 " it from a run with --test power"
             )
         if all(operation.thread_s is None for operation in measured.operations):
             raise UsageError(
-                f"the time of run {measured.run} is not split by cause, so nothing tells how its"
-                " operations use cores: that needs operations of a millisecond or more"
+                f"the time of run {measured.run} is not split by cause, so it is unknown how its"
+                f" operations use cores: that needs operations of a millisecond or more"
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:

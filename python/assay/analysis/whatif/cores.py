@@ -1,4 +1,4 @@
-"""What an operation would take on more or on fewer cores, by Amdahl's law.
+"""Predicts an operation's time on more or fewer cores, by Amdahl's law.
 
 An operation's time is cut into three: time in which its threads wait for something else than a
 processor, which stays; time in which one thread works, which stays; and time in which all threads
@@ -43,7 +43,7 @@ def threads_on(operation: TimedOperation, before: int, after: int) -> float:
 
 
 def seconds_on(operation: TimedOperation, before: int, after: int) -> float:
-    """What the operation would take."""
+    """Return the predicted seconds of the operation."""
     least_s, most_s = bounds_s(operation, before, after)
     parallel = parallel_share(operation)
     threads = max(1.0, operation.threads or 1.0)

@@ -1,4 +1,4 @@
-"""What mending each cause and each kind of work would be worth: the largest, one at a time."""
+"""Ranks the gain of removing each cause and each kind of work, one at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGE_MIN = 0.005
 
 @dataclass(frozen=True)
 class Worth:
-    """What it would be worth if one thing took no time at all: more than a mend can give.
+    """The gain if one thing took no time at all: an upper bound of any change.
 
     Attributes:
         kind: `work` of CPU samples, or `wait`: a cause of `analysis.causes`.
@@ -38,13 +38,13 @@ class Worth:
 
     @property
     def gain(self) -> float:
-        """By how much the run's first metric improves, as a share of what it is."""
+        """The improvement of the run's first metric, as a share of its value."""
         first = self.prediction.metrics[0]
         change = first.change or 0.0
         return change if first.metric.better == "higher" else -change
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the gain as JSON values."""
         return {
             "kind": self.kind,
             "subject": self.subject,

@@ -1,4 +1,4 @@
-"""What changes would do to each metric of a run."""
+"""Predicts each metric of a run after supposed changes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PredictedMetric:
     interval: tuple[float, float] | None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the predicted metric as JSON values."""
         return {
             "metric": self.metric.name,
             "label": self.metric.label,
@@ -91,7 +91,7 @@ class PredictedOperation:
     is_asked: bool = False
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the predicted operation as JSON values."""
         return {
             "operation": self.name,
             "before": self.before_s,
@@ -104,7 +104,7 @@ class PredictedOperation:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What some changes would do.
+    """The prediction for some changes.
 
     Attributes:
         changes: Each in words.
@@ -132,7 +132,7 @@ class Prediction:
         return next(metric for metric in self.metrics if metric.metric.name == name)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the prediction as JSON values."""
         return {
             "changes": list(self.changes),
             "assumptions": list(self.assumptions),
@@ -161,7 +161,7 @@ class _Course:
     factor: float | None = 1.0
 
     def after(self, change: SupposedChange, cores: int | None) -> _Course | None:
-        """The same after one change more; None where the run does not tell what it needs."""
+        """Return the course after one more change; None if the run lacks what it needs."""
         made = change.of(self.now, cores)
         if made is None:
             return None
@@ -174,7 +174,7 @@ class _Course:
         return _Course(made.operation, self.least_s * least, self.most_s * most, factor)
 
     def of_pass(self, seconds: float) -> float:
-        """What a pass of so many seconds would take."""
+        """Return the predicted seconds of a pass, from its seconds now."""
         return self.now.seconds if self.factor is None else seconds * self.factor
 
 
@@ -227,7 +227,7 @@ def predict(
 
 
 def _needs_a_processor(change: SupposedChange) -> bool:
-    """Whether its prediction rests on the waiting for a processor."""
+    """Return True if the prediction depends on the waiting for a processor."""
     return isinstance(change, RemoveWork | SetCores) or change == RemoveWait(QUEUE)
 
 
@@ -276,7 +276,7 @@ def _assumptions(measured: Measured, changes: Sequence[SupposedChange]) -> list[
 def _note(says: str, names: list[str]) -> str:
     shown = ", ".join(names[:NAMED_MAX])
     more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
-    return f"{says}: the run does not tell of {shown}{more}, which stay as they are."
+    return f"{says}: the run has no figures of {shown}{more}, which stay as they are."
 
 
 def _predicted(

@@ -66,7 +66,7 @@ class _Model:
         )
 
     def unrounded(self, kind: str) -> Metric:
-        """The same from intervals that are not rounded, of the run that is reported now."""
+        """Return the metric of unrounded intervals, for the reported run."""
         name, rounded = self._test.named(kind), self.metric(kind)
         title = f"{name.title}, of intervals that are not rounded"
         smooth = rounded.smooth
@@ -106,7 +106,7 @@ class _Model:
 
 
 def value(run_figures: Figures, kind: str) -> float:
-    """Return one of the figures; infinite where nothing bounds it."""
+    """Return the value of a metric; infinite where nothing bounds it."""
     power, throughput = run_figures.power, run_figures.throughput
     if kind == COMPOSITE:
         are_known = power is not None and throughput is not None

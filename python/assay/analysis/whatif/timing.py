@@ -1,4 +1,4 @@
-"""What a prediction starts from: the time of each operation, and what its threads did with it."""
+"""The input of a prediction: each operation's time, and what its threads did."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TimedOperation:
 
     @property
     def cpu_s(self) -> float:
-        """CPU seconds."""
+        """The CPU time in seconds."""
         return self._sum(ON_CPU)
 
     def _sum(self, names: Iterable[str]) -> float:
@@ -86,7 +86,7 @@ class TimedOperation:
         return sum(parts.get(name, 0.0) for name in names)
 
     def scaled(self, factor: float) -> TimedOperation:
-        """The same operation if all that it does took so many times as long."""
+        """Return the operation with all its times multiplied."""
         parts = self.thread_s
         return replace(
             self,
@@ -127,7 +127,7 @@ class Measured:
 
     @property
     def why_not(self) -> str | None:
-        """Why no metric has a value; None if they have."""
+        """The reason why no metric has a value; None if they have."""
         if self.without_time:
             return f"{', '.join(self.without_time)} never succeeded"
         if self.test is not None and self.test.why_not:
@@ -136,7 +136,7 @@ class Measured:
 
     @property
     def has_test_metrics(self) -> bool:
-        """Whether its metrics are those of a test: steady passes have those of other passes."""
+        """True if the metrics are those of a test without steady passes."""
         return self.test is not None and self.test.steady is None
 
     @property

@@ -1,4 +1,4 @@
-"""What each operation weighs in each metric, and what the spread of its own passes does to it."""
+"""Computes each operation's weight in each metric, and the effect of its spread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEP = 1e-4
 
 @dataclass(frozen=True)
 class Weight:
-    """What one operation weighs in one metric.
+    """The weight of one operation in one metric.
 
     Attributes:
         metric: Name of the metric.
@@ -32,7 +32,7 @@ class Weight:
     at_max: float | None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the weight as JSON values."""
         return {
             "metric": self.metric,
             "elasticity": self.elasticity,
@@ -43,7 +43,7 @@ class Weight:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What one operation weighs.
+    """The weights of one operation in all metrics.
 
     Attributes:
         operation: The operation, as it was measured.
@@ -54,7 +54,7 @@ class Sensitivity:
     weights: tuple[Weight, ...]
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the sensitivity as JSON values."""
         return {
             "operation": self.operation.name,
             "seconds": self.operation.seconds,
@@ -65,7 +65,7 @@ class Sensitivity:
 
 
 def sensitivity(measured: Measured) -> tuple[Sensitivity, ...]:
-    """What each operation weighs in each metric of a run, in the order of the operations.
+    """Return each operation's weights in each metric of a run.
 
     Empty where an operation has no time, because no metric has a value then.
     """
@@ -93,7 +93,7 @@ def _weight(metric: Metric, seconds: list[float], place: int, operation: TimedOp
 
 
 def _slope(of: Of, seconds: list[float], place: int) -> float:
-    """Of a metric's logarithm by that of one time."""
+    """Return the slope of a metric's logarithm against that of one time."""
 
     def at(step: float) -> float:
         moved = seconds[place] * math.exp(step)

@@ -1,1 +1,1 @@
-"""What bounds a workload, by resources that were made slower."""
+"""Finds what bounds a workload, from runs with slowed resources."""

@@ -81,7 +81,7 @@ def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
 
 
 def place_words(placed: Placed | None) -> str | None:
-    """How its reads stand against the ceiling; None where there is none to hold them against."""
+    """Return the reads as a share of the ceiling, in words; None without a ceiling."""
     if placed is None or placed.share is None:
         return None
     at_once = "one at a time" if placed.depth < SEVERAL else f"{placed.depth:.2g} at once"
@@ -151,12 +151,12 @@ def _claim(kind: BottleneckKind, resources: tuple[str, ...]) -> str:
         "shared": f"is bound by {listed(titles)} together",
         "partly": f"waits for {titles[0] if titles else ''} for a part of its time",
         "none": "is bound by nothing that was varied",
-        "unclear": "is bound by nothing that is told from noise",
+        "unclear": "has no bottleneck beyond noise",
     }[kind]
 
 
 def _computes_for_reads(diagnosis: Diagnosis) -> bool:
-    """Whether most of the CPU time of what reads is the kernel's, which has little else to do."""
+    """Return True if the kernel takes most of the CPU time of an operation that reads."""
     share = None if diagnosis.demand is None else diagnosis.demand.kernel_share
     return share is not None and share >= KERNEL_MOST
 
@@ -179,7 +179,7 @@ def _figures(diagnosis: Diagnosis) -> str:
 
 
 def _sum(diagnosis: Diagnosis) -> str | None:
-    """What the elasticities come to, and where the rest of the time may be."""
+    """Return the sum of elasticities in words, and where the rest of the time may be."""
     if diagnosis.total is None:
         return None
     interval = diagnosis.interval
@@ -204,7 +204,7 @@ def _rest(diagnosis: Diagnosis) -> str:
     """Return the threads' time beside computing and reading, as far as they were sampled."""
     demand = diagnosis.demand
     if demand is None or not demand.shares:
-        return "and nobody looked at what its threads waited for"
+        return "and the waits of its threads were not sampled"
     varied = {*(ON_CPU if "cpu" in diagnosis.chosen else ())}
     varied |= {*(WAITING if "disk" in diagnosis.chosen else ())}
     others = sorted(

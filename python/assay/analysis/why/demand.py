@@ -45,14 +45,14 @@ class Demand:
 
     @property
     def reads(self) -> float | None:
-        """How many there were; None where that, or their size, is not known."""
+        """The number of reads; None if it or their size is not known."""
         if self.read_bytes is None or not self.mean_read_bytes:
             return 0.0 if self.read_bytes == 0 else None
         return self.read_bytes / self.mean_read_bytes
 
     @property
     def reading_share(self) -> float | None:
-        """Of its time: waiting for the disk and the kernel's part of reading; at most 1.
+        """The share of time spent on reading: disk waits and the kernel's part, at most 1.
 
         The kernel's CPU time is counted whole: what reads from a disk has little else to do there.
         """
@@ -63,7 +63,7 @@ class Demand:
 
     @property
     def kernel_share(self) -> float | None:
-        """Of its CPU time; None where nobody looked, or it had none."""
+        """The kernel's share of the CPU time; None without samples."""
         user, system = (self.shares.get(cause, 0.0) for cause in ON_CPU)
         return system / (user + system) if user + system > 0 else None
 
@@ -74,7 +74,7 @@ class Demand:
 
     @property
     def reads_per_s_reading(self) -> float | None:
-        """While it reads; None where that, or how long it does, is not known."""
+        """The reads a second while it reads; None where not known."""
         share = self.reading_share
         return self.reads / (self.seconds * share) if self.reads and share else None
 

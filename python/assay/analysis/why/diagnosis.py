@@ -1,4 +1,4 @@
-"""What bounds an operation: how its time answers to each resource, and what is left.
+"""Finds what bounds an operation: its response to each resource, and what is left.
 
 Invariant: a level that did not take effect is in no elasticity, and is told.
 """
@@ -63,7 +63,7 @@ class Level:
 
 @dataclass(frozen=True)
 class TimeResponse:
-    """How time answers to a resource that is made scarce by one method.
+    """The response of time to a resource that is made scarce by one method.
 
     Attributes:
         levels: The least scarce first.
@@ -80,7 +80,7 @@ class TimeResponse:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What bounds an operation.
+    """The diagnosis of one operation.
 
     Attributes:
         time: Seconds as it is, over the rounds.
@@ -333,7 +333,7 @@ def _unmeasured(
 
 
 def reads_nothing(demand: Demand | None) -> bool:
-    """Whether an operation is known to read nothing to speak of from the disk."""
+    """Return True if an operation is known to read next to nothing from the disk."""
     return (
         demand is not None and demand.read_bytes is not None and demand.read_bytes < READ_BYTES_MIN
     )

@@ -1,4 +1,4 @@
-"""How time answers to a resource: d ln T / d ln capacity, from runs with less of it.
+"""Estimates elasticities d ln T / d ln capacity, from runs with less of a resource.
 
 A resource that is F times as scarce makes its part of the time F times as long:
 T = a + b F, so the elasticity at F = 1 is -b / (a + b). It is fitted to the logarithms of times,
@@ -85,7 +85,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Elasticity:
-    """What a resource is to the time.
+    """The elasticity of time to a resource.
 
     Attributes:
         value: d ln T / d ln capacity where the resource is as it is.

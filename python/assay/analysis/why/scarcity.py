@@ -1,4 +1,4 @@
-"""How scarce a resource was in a run, and whether it really was.
+"""Reads how scarce a resource was in a run, as requested and as achieved.
 
 Two ways lead there. *Slowed*: the engine was stopped in proportion to what it took, so its part of
 the time is so many times as long, however finely the parts are mixed; what a disk reads ahead
@@ -37,7 +37,7 @@ NEVER = Verdict.INVALID + 1
 
 @dataclass(frozen=True)
 class Scarcity:
-    """What was scarce in a run.
+    """The resource that was scarce in a run.
 
     Attributes:
         resource: One of `TITLES`.
@@ -52,7 +52,7 @@ class Scarcity:
 
     @property
     def text(self) -> str:
-        """Such as `disk slowed 2 x`, `disk limited to 6,800/s`."""
+        """The scarcity in words, such as `disk slowed 2 x`, `disk limited to 6,800/s`."""
         what = SHORT[self.resource]
         if self.method == "slowed":
             return f"{what} slowed {self.asked:g} x"
@@ -78,7 +78,7 @@ def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
 
 
 def is_unhindered(request: Mapping[str, Any]) -> bool:
-    """Whether a run makes nothing scarce."""
+    """Return True if a run makes no resource scarce."""
     slowed = any(float(factor) > 1 for factor in (request.get("slow") or {}).values())
     return not slowed and not request.get("limits")
 
@@ -86,7 +86,7 @@ def is_unhindered(request: Mapping[str, Any]) -> bool:
 def times_as_scarce(
     scarcity: Scarcity, facts: Mapping[str, Any], capacities: Mapping[str, float]
 ) -> float | None:
-    """How many times as scarce it was: as achieved, where the record tells.
+    """Return the factor of scarcity that was achieved, where recorded.
 
     Args:
         scarcity: As asked.

@@ -1,1 +1,1 @@
-"""What a place in an engine's code works at: names of functions, rules over them, verdicts."""
+"""Classifies functions of an engine by the work they do: names, rules, verdicts."""

@@ -1,4 +1,4 @@
-"""Which rule says what each node of the tree of stacks works at.
+"""Finds the rule that classifies each node of the stack tree.
 
 A verdict depends on a node's frame and on its callers only, so each node is judged once, however
 many samples it has: callers before those that they called.
@@ -35,7 +35,7 @@ class Places:
 
 @dataclass(frozen=True)
 class NodeRules:
-    """What was found of each node.
+    """The rules that match each node.
 
     Attributes:
         rules: Index of the rule; None where no rule matched.
@@ -132,7 +132,7 @@ def _in_module(rules: Sequence[Rule]) -> Callable[[str], set[int]]:
 
 
 def _bits(named: Names, rules: Sequence[Rule]) -> dict[str, int]:
-    """Of each name, a bit for every rule that asks for a caller of it."""
+    """Return for each name a bit for every rule that asks for it as a caller."""
     bits: dict[str, int] = {}
     for place, rule in enumerate(rules):
         for name in {name for glob in rule.under for name in named.matching(glob)}:

@@ -13,7 +13,7 @@ STAR = "*"
 
 
 def is_any(glob: str) -> bool:
-    """Whether it matches every name."""
+    """Return True if the pattern matches every name."""
     return not glob.strip(STAR)
 
 

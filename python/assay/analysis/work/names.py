@@ -103,7 +103,7 @@ def _shape(name: str) -> tuple[list[Group], list[int], bool]:
 
 
 def _depth_of(closing: str, around: str) -> int:
-    """Which of the open brackets this one closes; -1: none, it is an operator's."""
+    """Return which open bracket this one closes; -1 if it is an operator."""
     if closing == ">":
         return len(around) - 1 if around[-1:] in ("<", PATH) and around else -1
     return around.rfind(OPENING[closing])
@@ -128,7 +128,7 @@ def _without_signature(name: str) -> str:
 
 
 def _is_parameters(name: str, group: Group) -> bool:
-    """Whether they are parameters of a function, or of one or of a lambda in which it stands."""
+    """Return True if a group holds parameters of a function or of a lambda around it."""
     if group.kind != "(" or group.around.strip("{"):
         return False
     # `(anonymous namespace)` and Go's `(*Receiver)` are names; after a space it is a type.

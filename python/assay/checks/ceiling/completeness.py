@@ -1,4 +1,4 @@
-"""Whether all trials were made and the record is as it was sealed."""
+"""Checks that all trials of a ceiling were made and that its seal is intact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether others used the CPUs while the disk was tried."""
+"""Checks that no other programs used the CPUs during the disk trials."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def check(run: Run) -> CheckResult:
     share = max(0.0, share)
     seen = f"others and interrupts used {percent_text(share)} of the CPUs"
     if share > BACKGROUND_SHARE_MAX:
-        reason = f"{seen}: the host can do more than is told; repeat it while it does nothing else"
+        reason = (
+            f"{seen}: the host can do more than these figures; repeat the trials while it is idle"
+        )
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=share, threshold=BACKGROUND_SHARE_MAX
         )

@@ -1,4 +1,4 @@
-"""Whether others used the disk while it was tried."""
+"""Checks that no other programs used the disk during its trials."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def check(run: Run) -> CheckResult:
     share = trials.select(is_disturbed.mean()).item()
     seen = f"others moved bytes of the device in {percent_text(share)} of the trials"
     if share > CEILING_DISTURBED_SHARE_MAX:
-        reason = f"{seen}: it can do more than is told; repeat it while nobody else uses the disk"
+        reason = (
+            f"{seen}: the disk can do more than these figures; repeat the trials while no"
+            f" other program uses it"
+        )
         return _disturbance(Verdict.UNKNOWN, reason, share)
     return _disturbance(Verdict.VALID, seen, share)
 

@@ -1,4 +1,4 @@
-"""Whether the hypervisor took CPU time away while trials were made."""
+"""Checks that the hypervisor took no CPU time away during the trials."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def check(run: Run) -> CheckResult:
     share = sum(table["host_steal_ns"].sum() for table in tables) / (elapsed_ns * cpus)
     seen = f"the hypervisor took {percent_text(share)} of the machine's CPU time"
     if share > STEAL_SHARE_MAX:
-        reason = f"{seen}: the host can do more than is told; repeat it on a quieter one"
+        reason = (
+            f"{seen}: the host can do more than these figures; repeat the trials on a quieter one"
+        )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=STEAL_SHARE_MAX)
     return CheckResult(NAME, Verdict.VALID, seen, value=share, threshold=STEAL_SHARE_MAX)

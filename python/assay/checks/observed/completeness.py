@@ -1,4 +1,4 @@
-"""The same as of runs: see `assay.checks.completeness`."""
+"""Checks that an observation reached its end and that its seal is intact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether there were looks enough at the server's sessions to say where their time went."""
+"""Checks that the server's sessions were sampled often enough to say where their time went."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def check(run: Run) -> CheckResult:
     """Unknown if too few sessions were seen at work."""
     window = window_of(run)
     if window is None:
-        return CheckResult(NAME, Verdict.UNKNOWN, "nobody looked at the server", measured=False)
+        return CheckResult(NAME, Verdict.UNKNOWN, "the server was never sampled", measured=False)
     looks = run.table("looks")
     number, seen = looks_taken(looks, window), weighted_looks(looks, window).height
-    told = f"{number:,} looks saw {seen:,} sessions at work"
+    told = f"{number:,} samples saw {seen:,} sessions at work"
     if seen < SEEN_MIN:
-        reason = f"{told}, too few to say where time went: look longer with --time"
+        reason = f"{told}, too few to say where time went: observe for longer with --time"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=float(seen), threshold=SEEN_MIN)
     return CheckResult(NAME, Verdict.VALID, told, value=float(seen), threshold=SEEN_MIN)

@@ -1,4 +1,4 @@
-"""The same as of runs: see `assay.checks.probes`."""
+"""Checks that the probes covered the whole observation, and what they cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same as of runs: see `assay.checks.steal`."""
+"""Checks that the hypervisor took no CPU time away during an observation."""
 
 from __future__ import annotations
 

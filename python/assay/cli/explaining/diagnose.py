@@ -53,7 +53,7 @@ def diagnose(
 
     Each cause is turned into a run without it; runs with and without are made in turns until it is
     confirmed or refuted, or the budget ends. The largest that is confirmed is kept, and what is
-    left is explained anew. After an end before time, the same command goes on where it was.
+    left is explained again. After an interruption, the same command continues.
     """
     from assay.cli.shared.watching import Watching
     from assay.report.diagnosis.terminal import diagnosis_lines

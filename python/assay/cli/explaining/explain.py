@@ -59,7 +59,7 @@ def explain(
 ) -> None:
     """Explains a run: where its time went, why, what its plans do, what its CPU time is spent on.
 
-    CPU samples are told where the run took some (assay run --profile).
+    With CPU samples (assay run --profile) it also shows functions.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def explain(
         ("--open-families", open_families),
     ):
         if as_json and of_text:
-            raise UsageError(f"{option} has no effect with --json: leave one of them away")
+            raise UsageError(f"{option} has no effect with --json: leave one of the two out")
     shown = {"all_symbols": all_symbols, "open_families": open_families}
     explained = explained_by(
         which,

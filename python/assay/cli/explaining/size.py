@@ -36,26 +36,29 @@ def size(
     ] = None,
     *,
     scale: Annotated[
-        float, typer.Option(help="Of the data that are thought of: of TPC-H 1000 is 1 TB.")
+        float, typer.Option(help="Scale of the data to size for, such as 1000 for 1 TB of TPC-H.")
     ],
-    nodes: Annotated[int, typer.Option(help="Of the cluster that is thought of.", min=1)],
-    cores: Annotated[int, typer.Option(help="Of each node.", min=1)] = 16,
-    memory: Annotated[str, typer.Option(help="Of each node.", metavar="SIZE")] = "128GiB",
+    nodes: Annotated[int, typer.Option(help="Number of nodes of the cluster to size.", min=1)],
+    cores: Annotated[int, typer.Option(help="Number of cores of each node.", min=1)] = 16,
+    memory: Annotated[str, typer.Option(help="Memory of each node.", metavar="SIZE")] = "128GiB",
     network: Annotated[
-        str, typer.Option(help="Of each node, in each direction.", metavar="10Gbit")
+        str,
+        typer.Option(help="Network bandwidth of each node, in each direction.", metavar="10Gbit"),
     ] = "10Gbit",
-    disk: Annotated[str, typer.Option(help="Of each node, a second.", metavar="SIZE")] = "2GiB",
+    disk: Annotated[
+        str, typer.Option(help="Disk throughput of each node, in bytes a second.", metavar="SIZE")
+    ] = "2GiB",
     utilisation: Annotated[
-        float, typer.Option(help="The part of its cores that an operation keeps busy.")
+        float, typer.Option(help="Share of a node's cores that an operation keeps busy.")
     ] = 1.0,
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Says what a workload would take at least of a cluster that is not there, on paper.
+    """Predicts the least time that a workload would take on a cluster of a given size.
 
-    Costs of each operation (CPU time, bytes between nodes, bytes of storage) are carried from
-    finished runs to the size that is asked for, by a law where several scales were run, and are
-    divided by what the nodes have. Every step is told as an assumption.
+    The costs of each operation (CPU time, bytes between nodes, bytes of storage) come from finished
+    runs. With several scales a fitted law carries them to the requested size. They are divided by
+    the capacity of the nodes. Every step is listed as an assumption.
     """
     from assay.report.study.terminal import figure_lines
     from assay.verbs.size import size as sized

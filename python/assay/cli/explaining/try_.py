@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 Keep = Annotated[
-    bool, typer.Option("--keep", help="With --allow-changes: the change stays at the end.")
+    bool, typer.Option("--keep", help="With --allow-changes: keep the change at the end.")
 ]
 
 
@@ -46,21 +46,21 @@ def try_(
     again: Again = False,
     dsn: Annotated[
         str | None,
-        typer.Option(help="The running server once more: its password is in no record."),
+        typer.Option(help="Address of the running server: the record does not hold its password."),
     ] = None,
     allow_changes: AllowChanges = False,
     keep: Keep = False,
     seed: Annotated[int, typer.Option(help="Seed of the order of runs.", min=0)] = 1,
     history: Annotated[
-        bool, typer.Option("--history", help="How often predictions came true so far.")
+        bool, typer.Option("--history", help="Show how often predictions came true so far.")
     ] = False,
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Carries out a finding's advice and compares the gain with what was predicted.
 
-    The run is repeated as it was and with the change, in turns; each is an ordinary run. After an
-    end before time, the same command goes on where it was.
+    The run is repeated as it was and with the change, in turns; each is an ordinary run.
+    After an interruption, the same command continues.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def try_(
     """
     if history:
         if which is not None or finding is not None:
-            raise UsageError("--history is of all that was tried; leave RUN and FINDING out")
+            raise UsageError("--history lists all tries; leave RUN and FINDING out")
         _say_history(runs, as_json=as_json)
         return
     if which is None or finding is None:

@@ -19,28 +19,33 @@ def whatif(
     which: WhichRun = "latest",
     *,
     halve: Annotated[
-        list[str] | None, typer.Option(help="Operations in half the time.", metavar="NAME,...")
+        list[str] | None,
+        typer.Option(help="Operations that would take half the time.", metavar="NAME,..."),
     ] = None,
     operation_time: Annotated[
         list[str] | None,
-        typer.Option(help="An operation in another time.", metavar="NAME=TIME"),
+        typer.Option(help="An operation that would take this time.", metavar="NAME=TIME"),
     ] = None,
     scale_operation: Annotated[
         list[str] | None,
-        typer.Option(help="An operation in so many times its time.", metavar="NAME=FACTOR"),
+        typer.Option(
+            help="An operation whose time is multiplied by this factor.", metavar="NAME=FACTOR"
+        ),
     ] = None,
     remove_operation: Annotated[
         list[str] | None,
         typer.Option(
-            help="A kind of work that takes no CPU time, of a profiled run.", metavar="WORK"
+            help="A kind of work that would take no CPU time (needs a profiled run).",
+            metavar="WORK",
         ),
     ] = None,
     remove_wait: Annotated[
         list[str] | None,
-        typer.Option(help="A cause of waiting that takes no time.", metavar="CAUSE"),
+        typer.Option(help="A cause of waiting that would take no time.", metavar="CAUSE"),
     ] = None,
     cores: Annotated[
-        list[int] | None, typer.Option(help="The engine on other cores.", metavar="NUMBER")
+        list[int] | None,
+        typer.Option(help="Number of cores that the engine would have.", metavar="NUMBER"),
     ] = None,
     runs: RunsDir = None,
     all_operations: Annotated[
@@ -48,10 +53,10 @@ def whatif(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predicts what changes would do to a run's metrics, by a model that says what it assumes.
+    """Predicts a run's metrics after changes, by a model that states its assumptions.
 
-    Changes can be repeated and are carried out in their order. Without one it tells what the
-    metrics depend on: the weight of each operation, and what mending each cause would be worth.
+    Changes can be repeated and are applied in their order. Without one, it shows what the metrics
+    depend on: the weight of each operation, and the gain of removing each cause.
 
     \b
     Examples:

@@ -59,7 +59,7 @@ def why(
 ) -> None:
     """Finds out what bounds a workload's operations, by making resources scarce in turns.
 
-    A first run tells what an operation takes. Then a study makes the CPU and the disk scarce at
+    A first run measures what an operation takes. Then a study makes the CPU and the disk scarce at
     several levels, leaves the computation away, and says how the time answers. After an end before
     time, the same command goes on where it was.
     """

@@ -1,4 +1,4 @@
-"""`assay report`: writes the page of a run or a study anew."""
+"""`assay report`: writes the page of a run or a study again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from assay.cli.shared.output import say_result
 
 
 def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson = False) -> None:
-    """Writes a run's or a study's report anew and prints its path: an HTML file for any browser.
+    """Writes a run's or a study's report again and prints its path: an HTML file for any browser.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`assay runs`: lists the runs that there are."""
+"""`assay runs`: lists all runs."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ def show(
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Shows a run: is it valid, how fast, where did the time go. Of a study: its article.
+    """Shows a run: whether it is valid, how fast it was, and where the time went.
 
-    Of what `assay ceiling` measured: its tables.
+    For a study it shows the article, for `assay ceiling` the tables.
 
     \b
     Examples:

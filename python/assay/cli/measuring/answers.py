@@ -21,7 +21,7 @@ Examples:
 """
 Keep = Annotated[
     bool,
-    typer.Option("--keep", help="Keep the rows in the folder, in the place of those kept before."),
+    typer.Option("--keep", help="Keep the rows in the folder, replacing those kept before."),
 ]
 
 

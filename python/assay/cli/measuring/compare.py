@@ -99,7 +99,7 @@ def compare(
 
     Runs of both sides are made in turns. Ratios have intervals; the difference of a transaction is
     split over its statements, and put down to plans, columns, reads, the optimiser, kinds of work
-    and waits. Each run is an ordinary one; after an end before time the same command goes on.
+    and waits. Each run is an ordinary one; after an interruption, the same command continues.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

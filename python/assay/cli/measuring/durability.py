@@ -1,4 +1,4 @@
-"""`assay durability`: kills an engine under load, and looks for all that it had acknowledged."""
+"""`assay durability`: kills an engine under load, and looks for every acknowledged write."""
 
 from __future__ import annotations
 
@@ -75,10 +75,9 @@ def durability(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
-    """Kills an engine under load, recovers it, and looks for all that it had acknowledged.
+    """Kills an engine under load, recovers it, and looks for every acknowledged write.
 
-    Each kill is an ordinary run with --kill. After an end before time, the same command goes on
-    where it was.
+    Each kill is an ordinary run with --kill. After an interruption, the same command continues.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

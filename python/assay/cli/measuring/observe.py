@@ -21,10 +21,10 @@ def observe(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of an observation
 ) -> None:
-    """Looks at the statements that others execute on a running server, and drives none.
+    """Watches the statements that other clients execute on a running server, and drives none.
 
-    It says how much of the time each took, what that went into and why, as `assay run` does of
-    statements of its own. Its sessions, two, cannot write. Ctrl-C ends looking, and the report
+    The report says how much of the time each statement took, where it went and why, as after
+    `assay run`. It opens two sessions, which cannot write. Ctrl-C ends the observation; the report
     follows.
 
     \b
@@ -36,7 +36,8 @@ def observe(
 
     \b
     PostgreSQL counts statements where pg_stat_statements is loaded, MySQL and
-    MariaDB where performance_schema is on. Without, looks at sessions tell them.
+    MariaDB where performance_schema is on. Without them, statements are found
+    by sampling the sessions.
     """
     from assay.cli.shared.progress import Progress
     from assay.report.terminal.summary import render

@@ -29,7 +29,7 @@ Exit codes:
 Operation = Annotated[str, typer.Option("--operation", help="The query.", metavar="NAME")]
 Most = Annotated[int, typer.Option(help="Plans at most, the chosen one among them.", min=2)]
 CutOff = Annotated[
-    float, typer.Option(help="A plan is cancelled that takes so many times as long as the chosen.")
+    float, typer.Option(help="Cancel a plan that takes this many times as long as the chosen one.")
 ]
 
 
@@ -48,7 +48,7 @@ def plans(
     as_json: AsJson = False,
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
-    """Forces other plans of a query than the chosen one; tells what choosing otherwise is worth.
+    """Forces other plans of a query than the chosen one; shows what another choice is worth.
 
     Techniques are switched off one by one and in pairs, and tables joined in other orders. Plans of
     distinct shape are timed in turns, their answers compared; all data are in memory.

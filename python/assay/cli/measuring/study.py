@@ -30,19 +30,20 @@ Which = Annotated[
     str,
     typer.Argument(help="A study (see `assay studies`), or a study's file.", metavar="STUDY"),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="The short form, as the study has it.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Run the short form that the study declares.")]
 Engines = Annotated[
     list[str] | None,
     typer.Option(
         "--engine",
-        help="In the place of the study's engines; can be repeated. Parts of other engines are"
+        help="Engine to use instead of the study's engines; can be repeated. Parts of other"
+        " engines are"
         " left out.",
         metavar="NAME[@VERSION]",
     ),
 ]
 WorkloadInstead = Annotated[
     str | None,
-    typer.Option("--workload", help="In the place of the study's workload.", metavar="NAME"),
+    typer.Option("--workload", help="Workload to use instead of the study's.", metavar="NAME"),
 ]
 
 AllowHostChanges = Annotated[
@@ -74,8 +75,8 @@ def study(
 ) -> None:
     """Carries out a study: all its runs, in turns, and the report that is made of them.
 
-    Each run is an ordinary one. After an end before time, or with a larger budget, the same command
-    goes on: no run that ended well is repeated.
+    Each run is an ordinary one. After an interruption, or with a larger budget, the same
+    command continues: no run that ended well is repeated.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

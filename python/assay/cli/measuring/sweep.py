@@ -95,10 +95,10 @@ def sweep(
 ) -> None:
     """Runs a workload at several numbers of clients, scales, or values of a setting, in turns.
 
-    By clients it tells operations and statements a second, latency, errors, retries and wasted
-    work, fits the Universal Scalability Law, names the knee, and says what limits. By scale it
-    tells what each cost grows by, which shares of the time shift, and what larger scales would
-    cost. Each run is an ordinary one; after an end before time the same command goes on.
+    By clients it shows operations and statements a second, latency, errors, retries and wasted
+    work. It fits the Universal Scalability Law, names the knee, and says what limits. By scale it
+    shows how each cost grows, which shares of the time shift, and what larger scales would cost.
+    Each run is an ordinary one; after an interruption, the same command continues.
     """
     from assay.cli.shared.several import end, shown
     from assay.cli.shared.watching import Watching

@@ -70,7 +70,7 @@ def tune(
     Settings are chosen by Optuna and run beside the default, in turns; the best are repeated, and
     the leader is compared with the default in runs that had no part in choosing it. It ends when
     that interval excludes the default, or with the budget; inside the noise nothing is recommended.
-    Each run is an ordinary one; after an end before time the same command goes on.
+    Each run is an ordinary one; after an interruption, the same command continues.
     """
     from assay.cli.shared.several import shown
     from assay.cli.shared.watching import Watching

@@ -22,12 +22,13 @@ def agent(
     listen: Annotated[
         bool,
         typer.Option(
-            "--listen", help="Be that place, and drive nothing: one host of all says this."
+            "--listen",
+            help="Serve as the meeting place, and drive nothing; use it on one host only.",
         ),
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option(help="What this agent is called, once among all [default: the host's name]."),
+        typer.Option(help="Name of this agent, unique among all [default: the host's name]."),
     ] = None,
     tls: Annotated[
         Path | None,
@@ -43,13 +44,13 @@ def agent(
 ) -> None:
     """Drives a share of the clients of runs that are started elsewhere, until Ctrl-C.
 
-    On the host of the server that is measured it may drive nothing and observe the server's
-    processes instead: `assay run ... --engine-host NAME`, and `assay observe` likewise. It has to
-    see them, as root or as the user whose they are.
+    On the measured server's host, an agent can observe the server's processes instead of driving:
+    `assay run ... --engine-host NAME`, or `assay observe` with the same option. It needs permission
+    to see them: run it as root or as the server's user.
 
-    An agent does what its owner asks: whoever reaches it has it load any server, and can run any
-    code as its user, on loopback every account of the host. So connections are encrypted and
-    both ends have certificates, unless --plain is said.
+    Anybody who reaches an agent can load any server with it, and run any code as its user. On
+    loopback that is every account of the host. So connections are encrypted and both ends have
+    certificates, unless --plain is given.
 
     \b
     Examples:

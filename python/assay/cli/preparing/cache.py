@@ -41,14 +41,16 @@ def prune_datasets(
     keep: Annotated[
         str | None,
         typer.Option(
-            "--keep", help="Space that those left may take [default: the limit].", metavar="SIZE"
+            "--keep",
+            help="Space that the remaining ones may take [default: the limit].",
+            metavar="SIZE",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Removes the data sets that were used longest ago, and what killed processes left.
 
-    One that a run uses at this moment stays. Runs make anew what they need.
+    One that a run uses at this moment stays. Runs make them again when needed.
 
     \b
     Examples:

@@ -34,8 +34,8 @@ def capture(
     time: Annotated[
         str | None,
         typer.Option(
-            help="With --log: only what began so long after the first statement. With --dsn: for"
-            " so long [default: 60s].",
+            help="With --log: only this much time from the first statement. With --dsn: how long"
+            " to watch [default: 60s].",
             metavar="TIME",
         ),
     ] = None,
@@ -48,7 +48,9 @@ def capture(
     ] = None,
     anonymise: Annotated[
         bool,
-        typer.Option("--anonymise", help="Replace all values by others of their type and length."),
+        typer.Option(
+            "--anonymise", help="Replace all values by random ones of the same type and length."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -16,22 +16,19 @@ def doctor(
     *,
     restore: Annotated[
         bool,
-        typer.Option(
-            "--restore", help="Put back what runs changed on this host that are dead, and say what."
-        ),
+        typer.Option("--restore", help="Undo what dead runs changed on this host, and list it."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tells what can be measured here, what cannot and why, and how to allow more.
+    """Shows what can be measured here, what cannot and why, and how to allow more.
 
-    What runs have changed on this host at this moment is told, too, with whose it is, and what dead
-    runs left.
+    It also lists what runs have changed on this host, and what dead runs left behind.
 
     \b
     Examples:
       assay doctor
       assay doctor --json
-      assay doctor --restore     put back what a killed run left, now
+      assay doctor --restore     undo what a killed run left
     """
     from assay.report.terminal.lists.doctor import ability_lines
     from assay.verbs.preparing.doctor import doctor as examined

@@ -1,4 +1,4 @@
-"""`assay engines`: the engines that there are, what is known of one, and how to obtain one."""
+"""`assay engines`: lists engines, shows one, installs one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ engines = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @engines.callback(invoke_without_command=True)
 def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Lists the engines, tells all of one, installs them.
+    """Lists the engines, shows one, installs one.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def show_engine(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Tells what is known of one engine: settings, versions, how it is measured.
+    """Shows one engine: settings, versions, how it is measured.
 
     \b
     Example:
@@ -54,7 +54,9 @@ def show_engine(
 
 @engines.command("install")
 def install_engine(
-    name: Annotated[str, typer.Argument(help="Which one.", metavar="NAME[@VERSION]")],
+    name: Annotated[
+        str, typer.Argument(help="The engine, such as postgresql@18.", metavar="NAME[@VERSION]")
+    ],
     *,
     as_json: AsJson = False,
 ) -> None:

@@ -18,7 +18,7 @@ def generate(
     context: typer.Context,
     workload: Annotated[str, typer.Argument(help="Name or folder of a workload.")],
     *,
-    out: Annotated[Path, typer.Option(help="Directory that the files come into.", metavar="DIR")],
+    out: Annotated[Path, typer.Option(help="Directory to write the files to.", metavar="DIR")],
     scale: Annotated[
         float | None,
         typer.Option(
@@ -30,14 +30,14 @@ def generate(
         str | None,
         typer.Option(
             "--format",
-            help="One that the workload has [default: nt where it has statements, else parquet].",
+            help="File format [default: nt for RDF, else parquet].",
             metavar="nt|ttl|csv|parquet",
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Seed of data that can have one [default: that of the data that runs load].",
+            help="Seed of the generated data, if it takes one [default: the seed that runs use].",
             min=0,
             max=2**64 - 1,
         ),
@@ -49,7 +49,7 @@ def generate(
 ) -> None:
     """Writes the data of a workload to files: what runs load, the same bytes each time.
 
-    A file a table. Files that are there already are left alone, and the command ends.
+    A file a table. Existing files are not overwritten: the command ends.
 
     \b
     Examples:

@@ -16,7 +16,7 @@ studies = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @studies.callback(invoke_without_command=True)
 def list_all(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Lists the studies, tells all of one, begins a new one.
+    """Lists the studies, shows one, begins a new one.
 
     \b
     Examples:
@@ -48,9 +48,9 @@ def show(
     runs: RunsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tells what a study asks, what would be run in which order, and about how long it takes.
+    """Shows a study's question, its runs in order, and about how long they take.
 
-    Times are of earlier runs in the directory of runs where there are some alike, else guesses.
+    Times come from similar earlier runs in the directory of runs; otherwise they are guesses.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`assay workloads`: the workloads that there are, what is known of one, and a new one."""
+"""`assay workloads`: lists workloads, shows one, begins a new one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ workloads = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @workloads.callback(invoke_without_command=True)
 def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Lists the workloads, tells all of one, begins a new one.
+    """Lists the workloads, shows one, begins a new one.
 
     \b
     Examples:
@@ -40,14 +40,14 @@ def show_workload(
     *,
     operation: Annotated[
         str | None,
-        typer.Option(help="Tell the parts that it can be asked without.", metavar="NAME"),
+        typer.Option(help="Show the parts of this operation that can be removed.", metavar="NAME"),
     ] = None,
     engine: Annotated[
         str, typer.Option(help="With --operation: whose text it is.", metavar="NAME")
     ] = "duckdb",
     as_json: AsJson = False,
 ) -> None:
-    """Tells the operations of one workload, or the parts of one operation.
+    """Shows the operations of one workload, or the parts of one operation.
 
     \b
     Examples:

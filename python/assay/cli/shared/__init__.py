@@ -1,1 +1,1 @@
-"""What the commands share: their options, their help, what they print, how they show progress."""
+"""Parts that several commands use: options, help, printed output and progress."""

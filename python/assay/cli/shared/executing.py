@@ -1,4 +1,4 @@
-"""Makes one record; one that ended early is told and left."""
+"""Makes one record, and reports a run that ended early."""
 
 from __future__ import annotations
 

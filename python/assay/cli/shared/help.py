@@ -41,7 +41,7 @@ class GroupedCommand(TyperCommand):
             formatter.write_text(OF_ENVIRONMENT.format(verb=ctx.info_name, prefix=prefix))
 
     def _records(self, ctx: Any) -> Iterator[tuple[str, tuple[str, str]]]:  # noqa: ANN401
-        """Each parameter's section, and what help says of it."""
+        """Yield each parameter's section and its help text."""
         parameters: list[Any] = self.get_params(ctx)
         grouped = any(getattr(parameter, "rich_help_panel", None) for parameter in parameters)
         for parameter in parameters:

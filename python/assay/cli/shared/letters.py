@@ -1,4 +1,4 @@
-"""What all verbs' options have in common: one letter an option, and one line on the environment."""
+"""Parts of all verbs' options: their one-letter forms, and the line on environment variables."""
 
 from __future__ import annotations
 

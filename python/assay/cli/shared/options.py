@@ -44,22 +44,24 @@ Page = Annotated[
 ]
 Strict = Annotated[bool, option(Group.OUTPUT, "An 'unknown' verdict also ends with 3.")]
 Again = Annotated[
-    bool, option(Group.RUNS, "Make all runs anew, though some are there.", None, "--again")
+    bool, option(Group.RUNS, "Make all runs again, even if earlier ones exist.", None, "--again")
 ]
 Budget = Annotated[
     str | None,
-    option(Group.RUNS, "No run is begun that would end after so much time.", "30m"),
+    option(Group.RUNS, "Time budget: no run is started that would end after it.", "30m"),
 ]
 AllowChanges = Annotated[
     bool,
     option(
         Group.SERVER,
-        "Tables of --dsn, a server or a file, may be changed; the change is taken back.",
+        "Allow changes to tables of --dsn; they are undone at the end.",
         None,
         "--allow-changes",
     ),
 ]
-Repeat = Annotated[int, option(Group.RUNS, "Rounds: in each, a run of every kind.", min=1)]
+Repeat = Annotated[
+    int, option(Group.RUNS, "Number of rounds: each has a run of every kind.", min=1)
+]
 Workload = Annotated[
     str,
     typer.Argument(

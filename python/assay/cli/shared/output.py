@@ -1,4 +1,4 @@
-"""Where words go: results of `--json` on stdout, everything for people on stderr."""
+"""Prints results of `--json` on stdout and everything for people on stderr."""
 
 from __future__ import annotations
 

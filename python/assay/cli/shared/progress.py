@@ -48,7 +48,7 @@ class Progress:
             self._status.start()
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """How much of the part is done."""
+        """Show how much of the part is done."""
         seconds = time.monotonic() - self._begun_s
         if unit == "rows":
             self._rows = done

@@ -74,7 +74,7 @@ def _of_all_letters(stream: Any, number: int) -> TextIO:  # noqa: ANN401 - None 
 
 
 def output_error() -> OSError | None:
-    """Why a result did not arrive; None: it did, or its reader had read enough."""
+    """Return why a result did not arrive; None if it did, or its reader had read enough."""
     sys.stdout.flush()
     sys.stderr.flush()
     error = getattr(sys.stdout, "error", None)

@@ -68,7 +68,7 @@ class StudyProgress:
             self._draw("")
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """How much of the part is done."""
+        """Show how much of the part is done."""
         if time.monotonic() - self._redrawn_s >= REDRAW_INTERVAL_S:
             of = "" if expected is None else f" of {count_text(expected)}"
             self._draw(f"{count_text(done)}{of} {unit}")

@@ -1,4 +1,4 @@
-"""`assay --version`."""
+"""Prints the version for `assay --version`."""
 
 from __future__ import annotations
 

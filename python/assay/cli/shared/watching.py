@@ -1,4 +1,4 @@
-"""How a person at a terminal watches several runs: remarks, engines that come, a line a run."""
+"""Progress of several runs at a terminal: remarks, downloads of engines, a line a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Watching:
 
     @contextmanager
     def making(self, directory: Path, *, one_part: bool) -> Iterator[StudyProgress]:
-        """Shows a line a run; an early end is told, with what is kept, and goes on up."""
+        """Shows a line a run; an early end is reported with what is kept, then raised again."""
         progress = StudyProgress(console(), one_part=one_part)
         try:
             yield progress

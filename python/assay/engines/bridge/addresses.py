@@ -1,4 +1,4 @@
-"""How a database is reached: a JDBC URL, the driver's properties, the bridge's socket.
+"""Addresses of a database behind JDBC: URL, driver properties, the bridge's socket.
 
 Keys of an address: `url`, `properties`, `setup` (statements that each connection executes first),
 `socket`. It may hold a password, so it goes over sockets only.
@@ -51,7 +51,7 @@ def read_dsn(dsn: str) -> Address:
 
 
 def hidden(address: Mapping[str, Any]) -> list[str]:
-    """Words of an address that must not be told, the longest first."""
+    """The secret words of an address, the longest first."""
     url: str = address["url"]
     pairs = [*address.get("properties", {}).items(), *_ASSIGNED.findall(url)]
     passwords = [value for name, value in pairs if is_secret(name)]
@@ -61,7 +61,7 @@ def hidden(address: Mapping[str, Any]) -> list[str]:
 
 
 def session_config(address: Address) -> str:
-    """What the driver's sessions have to know, as JSON; may hold a password."""
+    """Return the settings of the driver's sessions as JSON, which may hold a password."""
     return json.dumps(
         {
             "socket": address["socket"],

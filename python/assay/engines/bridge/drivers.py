@@ -19,7 +19,7 @@ _MAVEN = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 
 
 def is_maven_name(named: str) -> bool:
-    """Whether a text is `group:artefact:version`, as no path is that has a directory in it."""
+    """Return True for `group:artefact:version`, which no path with a directory looks like."""
     return _MAVEN.fullmatch(named) is not None
 
 

@@ -10,7 +10,7 @@ GENERAL = "HY000"
 
 
 class BridgeError(EngineError):
-    """What a database, its driver or the bridge said.
+    """An error of the database, of its driver or of the bridge.
 
     Attributes:
         sqlstate: The class of the error; `HY000` where the driver tells none.

@@ -72,7 +72,7 @@ def _candidates() -> list[Path]:
 
 
 def _version(program: Path) -> int:
-    """Its major version; 0 if it tells none."""
+    """Return Java's major version; 0 if the program does not print one."""
     try:
         completed = subprocess.run(
             [str(program), "-version"],

@@ -116,7 +116,7 @@ class Link:
     def load(
         self, insert_sql: str, reader: pa.RecordBatchReader, streams: int, at_once: int = 10_000
     ) -> int:
-        """Inserts all rows, over so many connections of their own. Returns how many it were.
+        """Inserts all rows over several connections of their own. Returns the number of rows.
 
         A batch of the reader is a transaction; `at_once` of its rows are one array insert. When
         it fails, some batches may be in the table.

@@ -54,7 +54,7 @@ def load(
     streams: int,
     at_once: int,
 ) -> int:
-    """See `Link.load`."""
+    """Load rows through several links at once and return their number, as `Link.load` does."""
     with ExitStack() as links:
         opened = [links.enter_context(connect()) for _ in range(max(streams, 1))]
         return fed(reader, [partial(_feed, link, insert_sql, at_once) for link in opened])

@@ -1,4 +1,4 @@
-"""How the bridge is started, wherever its process is kept.
+"""Starts the bridge's process.
 
 Nothing of a database is in its command line, its environment or its log: who connects brings the
 URL and the password along, over a socket in a directory that is closed to others.

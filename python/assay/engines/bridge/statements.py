@@ -37,7 +37,7 @@ def marked(text: str) -> tuple[str, list[int]]:
 
 
 def bound(text: str, values: Sequence[object]) -> tuple[str, list[object]]:
-    """The same with the values themselves, as `Link.ask` takes them."""
+    """Return a statement with `?` marks and its values in their order, as `Link.ask` takes them."""
     made, order = marked(text)
     return made, [values[place] for place in order]
 

@@ -111,7 +111,7 @@ def _read_value(reader: Body) -> TypedValue:  # noqa: PLR0911 - a case a kind
             return kind, reader.text()
         case 8:
             return kind, reader.blob()
-    raise BridgeError(f"the bridge sent a value of the unknown kind {kind}: build it anew")
+    raise BridgeError(f"the bridge sent a value of the unknown kind {kind}: build it again")
 
 
 EXACT = decimal.Context(prec=2 * DECIMAL_DIGITS)

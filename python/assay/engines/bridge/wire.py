@@ -35,7 +35,7 @@ def message(tag: bytes, *parts: bytes | memoryview) -> list[bytes | memoryview]:
 
 
 class Body:
-    """Reads what stands in a message, in its order."""
+    """Reads the fields of a message, in its order."""
 
     def __init__(self, held: bytes | memoryview) -> None:
         self._held = memoryview(held)
@@ -47,13 +47,13 @@ class Body:
         return self._held[self._at - 1]
 
     def integer(self) -> int:
-        """Four bytes."""
+        """Read an integer of four bytes."""
         (value,) = INTEGER.unpack_from(self._held, self._at)
         self._at += INTEGER.size
         return int(value)
 
     def long(self) -> int:
-        """Eight bytes."""
+        """Read an integer of eight bytes."""
         (value,) = LONG.unpack_from(self._held, self._at)
         self._at += LONG.size
         return int(value)
@@ -78,7 +78,7 @@ class Line:
         self._at = 0
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> None:
-        """Sends messages. Raises `BridgeError` where nobody takes them."""
+        """Sends messages. Raises `BridgeError` if the connection is closed."""
         try:
             for piece in _gathered(pieces):
                 self._peer.sendall(piece)

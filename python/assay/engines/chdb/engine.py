@@ -27,7 +27,7 @@ PACKAGE = "chdb-core"
 
 
 class ChdbEngine:
-    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more.
+    """The engine chDB; implements `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more.
 
     The library has half a gigabyte of code: it is imported where it is used.
     """

@@ -25,7 +25,7 @@ CHANGES = "it may change the data, and chDB has no transaction to take that back
 
 
 class ChdbPlans:
-    """See `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of chDB; implements `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,7 +42,7 @@ class ChdbPlans:
             yield Explained(native, reason, time.monotonic() - begun_s)
 
     def close(self) -> None:
-        """Nothing is left to do: the connection is closed with the database."""
+        """Close nothing: the connection is closed with the database."""
 
     def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float

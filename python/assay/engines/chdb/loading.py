@@ -34,7 +34,7 @@ class _Pushed:
         return len(content)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Flush nothing: every batch is written at once."""
 
     def close(self) -> None:
         """The insert is ended by whoever began it."""

@@ -79,7 +79,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     head, _, tree = text.partition("\n\nOutput:")
     phases = _PHASES.search(head)
     if phases is None:
-        raise ValueError("this is no plan of ClickHouse: it tells no time of planning")
+        raise ValueError("this is no plan of ClickHouse: it has no time of planning")
     lines = tree.splitlines()[1:]
     details = dict(line.strip().split(":", 1) for line in head.splitlines()[1:])
     return Plan(

@@ -36,7 +36,7 @@ def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
 
 
 def typed(text: str, values: Sequence[object]) -> str:
-    """The same, where nothing is known of a value but itself."""
+    """Return the statement with values typed by themselves, without a table's types."""
     return _SQL.written(
         text, lambda place: _value(place, is_integer=isinstance(values[place], int))
     )
@@ -48,7 +48,7 @@ def _value(place: int, *, is_integer: bool) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in a statement."""
+    """Return a name quoted for use in a statement."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

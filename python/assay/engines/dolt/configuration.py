@@ -43,12 +43,12 @@ _TRUTHS = {"true": True, "false": False}
 
 
 def is_variable(name: str) -> bool:
-    """Whether a setting is a system variable, and not a key of the file."""
+    """Return True if a setting is a system variable and not a key of the file."""
     return "." not in name and name not in PLAIN
 
 
 def is_number(value: str) -> bool:
-    """Whether a value is a whole number, which is not the same as a text of its digits."""
+    """Return True if a value is a whole number, not a text of digits."""
     return _NUMBER.fullmatch(value) is not None
 
 
@@ -76,7 +76,7 @@ def configured(settings: Mapping[str, str]) -> str:
             place = place.setdefault(section, {})
             if not isinstance(place, dict):
                 raise EngineError(
-                    f"{name} leads through {section}, which is no section: mend --set."
+                    f"{name} leads through {section}, which is no section: correct --set."
                 )
         place[key] = _value(value)
     # A dollar begins a name of the environment.

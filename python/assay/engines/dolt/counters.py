@@ -23,7 +23,7 @@ GENERATION_FIELD = 4
 
 
 class DoltCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread."""
+    """Reads Dolt's counters; implements `CounterReader`. Belongs to one thread."""
 
     def __init__(self, asked: CounterReader, address: Address) -> None:
         self._asked = asked
@@ -81,7 +81,7 @@ class DoltCounters:
         return rows
 
     def _collected(self, name: str, place: Path) -> int:
-        """Collections since the first look: the manifest names another generation after each."""
+        """Return the collections since the first sample: each changes the manifest's generation."""
         try:
             fields = (place / MANIFEST).read_text(encoding="utf-8").split(":")
         except OSError:
@@ -94,7 +94,7 @@ class DoltCounters:
 
 
 def metrics(text: str) -> list[tuple[str, str, str, float]]:
-    """The counters in a text of Prometheus' kind; those that are told by label are left out."""
+    """Return the counters of a text in Prometheus' format, without those that have labels."""
     rows = []
     for line in text.splitlines():
         name, _, value = line.partition(" ")
@@ -105,7 +105,7 @@ def metrics(text: str) -> list[tuple[str, str, str, float]]:
 
 
 def _sizes(place: Path) -> dict[str, int]:
-    """Sizes of the files in a directory by name; one may go while it is looked at."""
+    """Return the sizes of files in a directory by name; a file may vanish meanwhile."""
     sizes = {}
     try:
         with os.scandir(place) as entries:

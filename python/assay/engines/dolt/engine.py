@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 class DoltEngine(FamilyEngine):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
+    """The engine Dolt; implements `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
 
     conf = CONF
     programs = ("dolt",)
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, with the version that its own program tells, which is the one asked for."""
+        """Return the product with its program's version, which is the requested one."""
         product = obtain(self._facts, wanted, tell)
         version = find_program(home_of(product)).version()
         if product.version not in {"", version}:
@@ -89,7 +89,7 @@ class DoltEngine(FamilyEngine):
         settle_history(instance)
 
     def counters(self, instance: Instance) -> DoltCounters:
-        """A reader of what the server tells by SQL, and of its metrics where it is ours."""
+        """Return a reader of SQL counters, and of metrics of a private server."""
         return DoltCounters(super().counters(instance), instance.address)
 
     def plan_reader(self, instance: Instance) -> DoltPlans:

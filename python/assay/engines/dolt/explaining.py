@@ -1,4 +1,4 @@
-"""Asks Dolt for plans, which it tells without executing anything."""
+"""Asks Dolt for plans, which it shows without executing anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DoltPlans(FamilyPlans):
-    """See `assay.engines.plan_reading.PlanReader`: a drawing of many rows, and nothing is executed.
+    """Reads plans of Dolt from its drawing of a plan tree, without executing the statement.
 
     Args:
         address: Of the server.

@@ -1,4 +1,4 @@
-"""What loading takes that is Dolt's own: words that it misreads, and a history without waste."""
+"""Loading of Dolt: text that it misreads as no value, and a history without waste."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MISREAD = "NULL"
 
 
 def refuse_words(table: str, rows: ArrowStream) -> pa.RecordBatchReader:
-    """The rows, looked at on their way. Raises `EngineError` for a text that would get lost."""
+    """Pass rows through and check them. Raises `EngineError` for a text that would be lost."""
     reader = pa.RecordBatchReader.from_stream(rows)
 
     def checked() -> Iterator[pa.RecordBatch]:

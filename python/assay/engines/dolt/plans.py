@@ -131,7 +131,7 @@ def _nodes(lines: list[_Line]) -> list[PlanNode]:
 
 
 def _node(line: _Line) -> list[PlanNode]:
-    """The operator of a line; of a line that is told of another one, the subqueries in it."""
+    """Return the operator of a line, or the subqueries in a line about another operator."""
     named = _NAMED.match(line.text)
     operator = None if named is None else _operator(named[1])
     if named is None or operator is None:

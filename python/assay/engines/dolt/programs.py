@@ -1,4 +1,4 @@
-"""Dolt's program: where it is, what it tells without a server, and whether it takes settings."""
+"""Dolt's program: its place, its version, and the settings that it accepts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Program:
     file: Path
 
     def version(self) -> str:
-        """Such as `2.2.0`. Raises `EngineError` if the program does not run."""
+        """Return the version, such as `2.2.0`. Raises `EngineError` if the program does not run."""
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             completed = self._run(Path(directory), "version")
         match = re.match(r"dolt version (\d[\w.-]*)", completed.stdout)
@@ -74,7 +74,7 @@ class Program:
         refused = _UNREAD.search(_output(completed))
         if refused is not None:
             said = " ".join(refused[1].split())
-            raise EngineError(f"Dolt refuses its settings: {said}. Mend it (--set).")
+            raise EngineError(f"Dolt refuses its settings: {said}. Correct it (--set).")
 
     def _check_variables(self, here: Path, variables: Mapping[str, str]) -> None:
         completed = self._run(here, "sql", "-r", "csv", "-q", file_text("variables.sql", CONF))
@@ -91,7 +91,7 @@ class Program:
             asked = filled("set_global.sql", plain=plain, conf=CONF)
             said = _output(self._run(here, "sql", "-q", asked))
             if "error" in said.lower():
-                raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend it (--set).")
+                raise EngineError(f"Dolt refuses {name}={value}: {said}. Correct it (--set).")
 
     def _run(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         return run_program([str(self.file), *arguments], environment(here), self.file, here)
@@ -106,9 +106,11 @@ def find_program(home: Path) -> Program:
 
 
 def home_of(product: Product) -> Path:
-    """Where a product lies. Raises `EngineError` if it has no program here."""
+    """Return the directory of a product. Raises `EngineError` if it has no program here."""
     if product.home is None:
-        raise EngineError("Dolt has no program here: obtain it before it is started.")
+        raise EngineError(
+            "Dolt has no program here: install it first with `assay engines install`."
+        )
     return product.home
 
 

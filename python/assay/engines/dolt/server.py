@@ -91,17 +91,17 @@ def default_settings(version: str) -> dict[str, str]:
 
 
 def is_old(version: str) -> bool:
-    """Whether a version has its account from its configuration, and neither collects by itself."""
+    """Return True if a version takes its account from the configuration and does not collect."""
     return tuple(map(int, version.split(".")[:2])) < AUTOMATIC_FROM
 
 
 def _account(version: str, password: str) -> dict[str, str]:
-    """What an old version is told of its one account; others hear it from the environment."""
+    """Return an old version's account settings; newer versions use the environment."""
     return {"user.name": USER, "user.password": password} if is_old(version) else {}
 
 
 def _address(password: str, launcher: Launcher) -> Address:
-    """Where it listens, and where it tells its metrics."""
+    """Return the address of the server and of its metrics."""
     listening, metrics = free_port(HOST), free_port(HOST)
     return local_address(listening, password, launcher) | {"user": USER, "metrics_port": metrics}
 

@@ -33,7 +33,7 @@ _VERSION = re.compile(r"^Doltgres version (\d[\w.-]*)", re.MULTILINE)
 
 
 class DoltgresEngine(OwnTables):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
+    """The engine DoltgreSQL; implements `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
 
     An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, `pid`
     and `data`.
@@ -48,7 +48,7 @@ class DoltgresEngine(OwnTables):
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, with the version that its own program tells."""
+        """Return the product with its program's version."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=_version(_program(product)))
 
@@ -69,7 +69,7 @@ class DoltgresEngine(OwnTables):
         return start_server(_program(product), place, launcher)
 
     def address(self, dsn: str) -> Address:
-        """Raises `EngineError`: a namespace of ours could not be told from another's there."""
+        """Raises `EngineError`: a namespace of Assay's could not be recognised there."""
         self._refuse(dsn)
 
     def attach(self, address: Address) -> Instance:
@@ -81,12 +81,12 @@ class DoltgresEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `1.2.0`."""
+        """Return the server's version, such as `1.2.0`."""
         row = loading.execute(instance, loading.file_text("version.sql")).fetchone()
         return str(cast("tuple[str]", row)[0])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Those that decide here."""
+        """Return the settings in force that matter here."""
         rows = loading.execute(instance, loading.file_text("effective_settings.sql")).fetchall()
         return {str(name): str(value) for name, value in rows}
 
@@ -138,7 +138,9 @@ class DoltgresEngine(OwnTables):
 
 def _program(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(f"{TITLE} has no program here: obtain it before it is started.")
+        raise EngineError(
+            f"{TITLE} has no program here: install it first with `assay engines install`."
+        )
     for place in PLACES:
         if (product.home / place).is_file():
             return product.home / place

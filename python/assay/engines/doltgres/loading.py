@@ -68,7 +68,7 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
 
 
 def _refuse_misread(table: str, batch: pa.RecordBatch) -> None:
-    """Raises `EngineError` for a text that would come to be another."""
+    """Raises `EngineError` for a text that the server would change."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         texts = pa.types.is_string(column.type)
         if texts and pc.any(pc.match_substring(column, MISREAD)).as_py():

@@ -59,7 +59,7 @@ def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
 
 
 def environment(home: Path, password: str) -> dict[str, str]:
-    """All that the server inherits: who its one user is, and that it tells nobody of its use."""
+    """Return the server's environment: its one user, and no reports of its use."""
     ours = {"DOLTGRES_USER": USER, "DOLTGRES_PASSWORD": password, "DOLTGRES_DB": DATABASE}
     alone = {"DOLT_DISABLE_EVENT_FLUSH": "true", "HOME": str(home)}
     return {**inherited(), **ours, **alone}

@@ -84,7 +84,7 @@ class DuckSession:
 
 
 class DuckEngine:
-    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more."""
+    """The engine DuckDB; implements `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more."""
 
     reads_only_by = "the file is opened for reading, access_mode=read_only"
 
@@ -136,7 +136,7 @@ class DuckEngine:
         return named_file(dsn, SCHEME)
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
-        """The statements that are shown, unless they would drop an index that is there already."""
+        """Return the undo statements, unless they would drop an index that existed before."""
         del make
         names = instance.handle.execute(_script("trying/indexes.sql")).fetchall()
         for (name,) in names:
@@ -147,11 +147,11 @@ class DuckEngine:
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """By EXPLAIN, which executes nothing."""
+        """Try statements with EXPLAIN, which executes nothing."""
         return trying.try_statements(instance.handle.cursor(), operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Of all schemas of the file."""
+        """Return the tables of all schemas of the file."""
         return trying.known_tables(instance.handle, _script("trying/tables.sql"))
 
     def stop(self, instance: Instance) -> None:
@@ -159,7 +159,7 @@ class DuckEngine:
         instance.handle.close()
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """What DuckDB reports of its configuration, without anything that may be a secret."""
+        """Return DuckDB's configuration, without settings that may hold a secret."""
         rows = instance.handle.execute(_script("effective_settings.sql")).fetchall()
         return {name: str(value) for name, value in rows if not is_secret(name)}
 

@@ -24,7 +24,7 @@ OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 
 
 class DuckPlans:
-    """See `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of DuckDB; implements `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -77,7 +77,7 @@ class DuckPlans:
         return estimated, "DuckDB told no profile of it", False
 
     def _without_plan(self, text: str) -> str | None:
-        """Why a statement has no plan, executed if it is a setting; None if it has one."""
+        """Return why a statement has no plan, after executing settings; None if it has one."""
         kinds = {statement.type for statement in self._connection.extract_statements(text)}
         if duckdb.StatementType.TRANSACTION in kinds:
             return OF_TRANSACTIONS

@@ -183,7 +183,7 @@ def _native(kind: str, info: dict[str, Any]) -> str:
 def _cut_short(
     kind: str, info: dict[str, Any], children: tuple[PlanNode, ...], *, limited: bool
 ) -> bool:
-    """Whether a limit above stopped it, or a join filtered what its scan gave."""
+    """Return True if a limit stopped the node early, or a join filtered its scan."""
     through = kind in STREAMING and any(child.cut_short for child in children)
     return limited or DYNAMIC in info or through
 
@@ -229,7 +229,7 @@ def _named(text: str, names: list[str] | None) -> str:
 
 
 def _names(node: Node) -> list[str] | None:
-    """What a node's columns are made of; None where it does not tell."""
+    """Return the columns that a node's output is made of; None if the plan does not say."""
     kind, info = node.get("type") or node["name"], node["extra_info"]
     below = _names(node["children"][0]) if node.get("children") else None
     if kind == "PROJECTION":

@@ -31,12 +31,12 @@ UNTRIED = "it is no statement that DuckDB explains"
 def try_statements(
     connection: duckdb.DuckDBPyConnection, operations: Sequence[Sequence[Trial]]
 ) -> list[list[Tried]]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
     return [[_tried(connection, trial) for trial in trials] for trials in operations]
 
 
 def known_tables(connection: duckdb.DuckDBPyConnection, text: str) -> list[KnownTable]:
-    """See `assay.engines.checking.TriesStatements`; `text` asks for schema, table and columns."""
+    """Return the known tables; `text` selects schema, table and columns."""
     rows = connection.execute(text).fetchall()
     return [KnownTable(schema, name, tuple(columns)) for schema, name, columns in rows]
 
@@ -61,7 +61,7 @@ def _refused(text: str, words: str) -> Refusal:
 
 
 def _position(text: str, words: str) -> int | None:
-    """Where the line begins that DuckDB quotes."""
+    """Return where the line begins that DuckDB's error quotes; None without one."""
     match = LINE.search(words)
     if match is None:
         return None

@@ -29,7 +29,7 @@ _HEAP = re.compile(r"[1-9]\d*[kmg]")
 
 
 class FusekiEngine(EndpointEngine):
-    """See `assay.engines.contract`, `Server`, `Restarts`, `LoadsTriples`, `HasCounters` of it.
+    """The engine Fuseki; implements `Server`, `Restarts`, `LoadsTriples`, `HasCounters`.
 
     It checks settings, too. The address of a server of ours also has `data`, `collections` and
     `version`.
@@ -83,11 +83,11 @@ class FusekiEngine(EndpointEngine):
         )
 
     def version(self, instance: Instance) -> str:
-        """Such as `5.2.0`, which its build says: the server tells it nobody."""
+        """Return the version, such as `5.2.0`, from the build: the server does not report one."""
         return str(instance.address["version"])
 
     def counters(self, instance: Instance) -> CollectionsReader:
-        """What Java's log tells of collections of garbage; no connection is needed."""
+        """Return a reader of garbage collections from Java's log; it needs no connection."""
         return CollectionsReader(Path(instance.address["collections"]))
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
@@ -97,13 +97,17 @@ class FusekiEngine(EndpointEngine):
 
     def _runtime(self) -> Path:
         if self._java is None:
-            raise EngineError(f"{TITLE} has no Java yet: obtain it before it is started")
+            raise EngineError(
+                f"{TITLE} has no Java yet: install it first with `assay engines install`"
+            )
         return self._java
 
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(f"{TITLE} has no program here: obtain it before it is started")
+        raise EngineError(
+            f"{TITLE} has no program here: install it first with `assay engines install`"
+        )
     return product.home
 
 
@@ -117,7 +121,7 @@ def _version(home: Path) -> str:
         ) from error
     match = _VERSION.search(properties)
     if match is None:
-        raise EngineError(f"{home / PROPERTIES} tells no version: choose another directory")
+        raise EngineError(f"{home / PROPERTIES} states no version: choose another directory")
     return match[1]
 
 

@@ -54,7 +54,7 @@ def restart_server(java: Path, home: Path, launcher: Launcher, address: Address)
 
 
 def address_of(port: int, data: Path, scratch: Path, settings: Mapping[str, str]) -> Address:
-    """How a private server is reached, and what it was told."""
+    """Return the address of a private server with its settings."""
     return {
         "host": HOST,
         "port": port,

@@ -33,7 +33,7 @@ READS_ONLY_OF = {
 
 
 class JdbcEngine:
-    """See `assay.engines.contract`: `Server`, `Bridged`.
+    """Any database behind a JDBC driver; implements `Server` and `Bridged`.
 
     An instance's `handle` is a `Link`. It makes no tables: every database has its own way of that.
     """
@@ -44,7 +44,7 @@ class JdbcEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """There is nothing to obtain. Raises `EngineError`."""
+        """Raise `EngineError`: a database behind JDBC cannot be obtained."""
         del wanted, tell
         raise EngineError(
             "a database is reached by JDBC where it runs already: name it with --dsn jdbc:... and"
@@ -54,7 +54,7 @@ class JdbcEngine:
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """There is nothing to start. Raises `EngineError`."""
+        """Raise `EngineError`: a database behind JDBC is started by its owner."""
         del product, place, settings, launcher
         raise EngineError("a database that is reached by JDBC is started by its owner.")
 
@@ -63,11 +63,11 @@ class JdbcEngine:
         return read_dsn(dsn)
 
     def dialects_at(self, dsn: str) -> tuple[str, ...]:
-        """Of the product that the URL names; empty where it is none that is known."""
+        """Return the dialects of the product that the URL names; empty if it is unknown."""
         return trying.dialects_at(dsn)
 
     def read_only(self, address: Address) -> Address:
-        """By the driver, which tells the database what its own protocol has for it."""
+        """Return the address of read-only sessions, by the driver's own property."""
         properties = {**address.get("properties", {}), **READS_ONLY}
         for url, more in READS_ONLY_OF.items():
             if address["url"].startswith(url):
@@ -77,7 +77,7 @@ class JdbcEngine:
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """By EXPLAIN, of products that have it."""
+        """Try statements with EXPLAIN, on products that have it."""
         return trying.try_statements(instance.handle, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
@@ -104,7 +104,7 @@ class JdbcEngine:
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """The product and its version, as the driver tells them."""
+        """Return the product and its version, as the driver reports them."""
         link: Link = instance.handle
         return f"{link.product} {' '.join(link.version.split())}"
 
@@ -114,7 +114,7 @@ class JdbcEngine:
         return {"product": link.product, "version": link.version, "driver": link.driver}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """JDBC tells of no process, so none is followed."""
+        """Return no process, as JDBC names none."""
         del instance
         return ()
 
@@ -151,8 +151,8 @@ class JdbcEngine:
 
 def _makes_no_tables(*_: object) -> Never:
     raise EngineError(
-        "no tables are made through JDBC, which has no way of it that suits all databases: name a"
-        " workload that asks the tables that are there, such as a folder of .sql files"
+        "Assay makes no tables through JDBC, because databases differ too much: name a workload"
+        " that queries existing tables, such as a folder of .sql files"
     )
 
 

@@ -26,7 +26,7 @@ PREFIX = "5.5.5-"
 
 
 class MariaEngine(ConfiguredEngine):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
+    """The engine MariaDB; implements `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
 
     conf = CONF
     directory = "mariadb"
@@ -38,11 +38,11 @@ class MariaEngine(ConfiguredEngine):
     }
 
     def find_program(self, home: Path) -> Program:
-        """See `programs.find_program`."""
+        """Find MariaDB's server program below a directory."""
         return find_program(home)
 
     def make_data(self, program: Program, data: Path, launcher: Launcher) -> None:
-        """See `server.make_data`."""
+        """Make an empty data directory."""
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:

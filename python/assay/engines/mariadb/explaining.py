@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MariaPlans(CataloguePlans):
-    """See `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of MariaDB; implements `assay.engines.plan_reading.PlanReader`."""
 
     normalised = staticmethod(normalised)
 

@@ -32,13 +32,13 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Table:
-    """What was told of a table; times in milliseconds, shares in percent."""
+    """A table of a plan with its facts; times in milliseconds, shares in percent."""
 
     facts: dict[str, Any]
 
     @property
     def loops(self) -> float | None:
-        """How often it was read; None: not told, as of one that was read while planning."""
+        """The number of times the table was read; None if unknown, as when read while planning."""
         loops: float | None = self.facts.get("r_loops")
         if loops is None and self.facts.get("r_rows") is not None:
             return 1.0  # What is changed is read once.
@@ -88,7 +88,7 @@ class Prefix:
 
 
 def _share(facts: dict[str, Any], key: str) -> float:
-    """A share of rows; all of them where none is told."""
+    """Return a share of rows; 1 where the plan has none."""
     percent: float | None = facts.get(key)
     return 1.0 if percent is None else percent / PERCENT
 

@@ -47,7 +47,7 @@ CHANGES = ("insert", "update", "delete")
 
 @dataclass(frozen=True)
 class _Above:
-    """What is known of a part by those above it.
+    """Facts that the parts above pass down to a part of a plan.
 
     Attributes:
         loops: How often it is executed.

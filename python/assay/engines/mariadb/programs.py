@@ -1,4 +1,4 @@
-"""The programs of a MariaDB that is there."""
+"""The programs of an installed MariaDB."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ OTHERS = re.compile(r"(?i)mariadb|dolt|tidb")
 
 
 class MysqlEngine(ConfiguredEngine):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
+    """The engine MySQL; implements `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
 
     conf = CONF
     directory = "mysql"
@@ -39,11 +39,11 @@ class MysqlEngine(ConfiguredEngine):
     }
 
     def find_program(self, home: Path) -> Program:
-        """See `programs.find_program`."""
+        """Find MySQL's server program below a directory."""
         return find_program(home)
 
     def make_data(self, program: Program, data: Path, launcher: Launcher) -> None:
-        """See `server.make_data`."""
+        """Make an empty data directory."""
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:

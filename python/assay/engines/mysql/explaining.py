@@ -1,4 +1,4 @@
-"""Asks MySQL for plans: it tells what it did of statements that read, and a guess of others."""
+"""Asks MySQL for plans: actual ones for reading statements, estimated ones for others."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ ESTIMATES = "MySQL tells no rows and times of a statement that changes rows; it 
 
 
 class MysqlPlans(CataloguePlans):
-    """See `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of MySQL; implements `assay.engines.plan_reading.PlanReader`."""
 
     normalised = staticmethod(normalised)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
-        """As others have it, but for changes, of which only the older format tells a table."""
+        """Read a plan; that of a change comes from the older format, which names the table."""
         if asked.split(maxsplit=1)[0].lower() not in CHANGES:
             plan, reason = super().read_plan(asked, limit_s)
             return self._with_columns(asked, plan), reason
@@ -65,12 +65,12 @@ class MysqlPlans(CataloguePlans):
         )
 
     def estimated(self, asked: str) -> str:
-        """As others have it, but for changes, of which only the older format tells a table."""
+        """Return the estimated plan; that of a change comes from the older format."""
         changes = asked.split(maxsplit=1)[0].lower() in CHANGES
         return self._tables(asked) if changes else super().estimated(asked)
 
     def _tables(self, asked: str) -> str:
-        """What the older format tells of a statement."""
+        """Return a statement's plan in the older format."""
         self.rows(file_text("plans/tables.sql", CONF))
         try:
             return self.explain_text("plans/estimated.sql", asked)
@@ -78,13 +78,13 @@ class MysqlPlans(CataloguePlans):
             self.rows(file_text("plans/iterators.sql", CONF))
 
     def _with_columns(self, asked: str, plan: str | None) -> str | None:
-        """A plan with what only the older format tells: which columns of tables are read."""
+        """Return a plan with the columns read, which only the older format has."""
         if plan is None:
             return None
         return json.dumps(json.loads(plan) | json.loads(self._tables(asked)), indent=1)
 
     def executed(self, asked: str) -> str:
-        """As others have it; that an execution was cut off, the server only warns of: it is raised.
+        """Return the executed plan; an execution that was cut off is raised as an error.
 
         It is asked at once, for the next statement has warnings of its own.
         """

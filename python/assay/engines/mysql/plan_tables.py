@@ -1,4 +1,4 @@
-"""What only the older format of MySQL's plans tells: tables, with how and which columns are read.
+"""Reads the older format of MySQL's plans: tables, and how and which columns are read.
 
 It tells them of statements that change rows, and of tables of one row that are read while planning,
 which the tree of iterators leaves out.

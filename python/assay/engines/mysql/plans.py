@@ -175,7 +175,7 @@ def _operator(iterator: JsonObject) -> str:
 
 
 def _native(iterator: JsonObject) -> str:
-    """MySQL's words up to what is told as table, condition or keys."""
+    """Return MySQL's words up to the first table, condition or keys."""
     operation = str(iterator.get("operation", iterator.get("access_type", "?")))
     return operation.partition(" on ")[0].partition(":")[0].partition(" (")[0]
 

@@ -1,4 +1,4 @@
-"""The program of a MySQL that is there."""
+"""The program of an installed MySQL."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_program(home: Path) -> Program:
 
 
 def _places(server: Path) -> tuple[str, ...]:
-    """Where messages, character sets and plugins are; what is not there is the program's to say."""
+    """Return options for messages, character sets and plugins, where their files exist."""
     inside = server.parent.name in {"bin", "sbin"}
     base = server.parent.parent if inside else server.parent
     wanted = {

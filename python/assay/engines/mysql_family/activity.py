@@ -47,7 +47,7 @@ class ThreadActivity:
 
     @property
     def waits_for_lock(self) -> bool:
-        """Whether it waits for what another session holds."""
+        """True if the session waits for a lock of another session."""
         in_state = (self.wait_event or "").startswith(WAITING_STATE)
         return self.wait_event_type is not None and (self.wait_event_type == LOCK or in_state)
 

@@ -37,7 +37,7 @@ REPEATED = 2
 
 @dataclass(frozen=True)
 class PlanAsker:
-    """How the server is asked; each raises what pymysql raises.
+    """Asks the server for plans; each method raises pymysql's errors.
 
     Attributes:
         estimated: The plan of a statement that is not executed.

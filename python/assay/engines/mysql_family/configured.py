@@ -59,18 +59,18 @@ class ConfiguredEngine(FamilyEngine):
         return f"{self.read_only_setting}=1"
 
     def read_only(self, address: Address) -> Address:
-        """By a setting of the session, so that each of its transactions reads only."""
+        """Return the address of read-only sessions, by a setting of the session."""
         settings = {**address.get("settings", {}), self.read_only_setting: "1"}
         return {**address, "settings": settings}
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """By PREPARE, and EXPLAIN for the cost, on a connection of its own."""
+        """Try statements with PREPARE, and EXPLAIN for the cost, on a connection of its own."""
         return trying.try_statements(instance, operations, self.conf)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Of all databases that this account sees."""
+        """Return the tables of all databases that this account sees."""
         return trying.known_tables(instance)
 
     def find_program(self, home: Path) -> Program:
@@ -82,7 +82,7 @@ class ConfiguredEngine(FamilyEngine):
         raise NotImplementedError
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, with the version that its own program tells."""
+        """Return the product with its program's version."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=self._program(product).version())
 
@@ -92,19 +92,19 @@ class ConfiguredEngine(FamilyEngine):
         self._program(product).check({**self._facts.settings, **settings})
 
     def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
-        """Those of the slow log and of the general log."""
+        """Read the slow log and the general log."""
         return logs.read_logs(files)
 
     def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
-        """By the digests of Performance Schema, with samples of sessions."""
+        """Count statements by the digests of Performance Schema, with samples of sessions."""
         return capturing.count_statements(self.address(dsn), seconds, sleep)
 
     def constants(self) -> MysqlConstants:
-        """How statements write constants."""
+        """Return the grammar of constants in statements."""
         return MysqlConstants()
 
     def load_settings(self) -> Mapping[str, str]:
-        """See `conf/load.cnf`."""
+        """Return the settings for loading, from `conf/load.cnf`."""
         return read_configuration(self.conf / "load.cnf")
 
     def start(
@@ -149,6 +149,7 @@ class ConfiguredEngine(FamilyEngine):
     def _program(self, product: Product) -> Program:
         if product.home is None:
             raise EngineError(
-                f"{self._facts.title} has no programs here: obtain it before it is started."
+                f"{self._facts.title} has no programs here: install it first with `assay engines"
+                f" install`."
             )
         return self.find_program(product.home)

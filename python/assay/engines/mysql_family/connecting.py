@@ -189,7 +189,7 @@ def _connected(path: str, timeout_s: float) -> socket.socket:
 
 
 def answers(address: Address) -> bool:
-    """Whether a server of ours answers by now. Raises `EngineError` if it refuses us."""
+    """Return True if a private server answers. Raises `EngineError` if it refuses us."""
     import pymysql
 
     try:

@@ -24,7 +24,7 @@ ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 class MysqlConstants:
-    """See `assay.model.captured.Grammar`."""
+    """The grammar of constants in MySQL's SQL; implements `assay.model.captured.Grammar`."""
 
     dialect = "mysql"
     implicit_transactions = True

@@ -24,7 +24,7 @@ NOT_ALLOWED = {1044, 1142, 1143, 1227, 1370}
 
 
 class FamilyCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread.
+    """Reads counters of MySQL's family; implements `CounterReader`. Belongs to one thread.
 
     `statements` are what is asked, by the name of the source: rows of name and value, or of
     object, name and value.
@@ -53,7 +53,7 @@ class FamilyCounters:
         return rows
 
     def may(self, statement: str) -> bool:
-        """Whether this user may; on a server that is not ours, some tables are closed."""
+        """Return True if this user may read a table of counters, which others' servers may deny."""
         try:
             execute(self.connection, statement)
         except EngineError as error:

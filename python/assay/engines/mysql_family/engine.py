@@ -1,4 +1,4 @@
-"""What engines of the family do alike; see `assay.engines.contract`."""
+"""Behaviour that all engines of MySQL's family share; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FamilyEngine:
         return read_dsn(dsn, self._facts.schemes)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """By words of the DSN, which every connection sets when it is made."""
+        """Return the DSN with settings, which every new connection applies."""
         return with_settings(dsn, settings, self._facts.schemes)
 
     def attach(self, address: Address) -> Instance:
@@ -71,12 +71,12 @@ class FamilyEngine:
             instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `10.11.19`, without what a distribution adds."""
+        """Return the version, such as `10.11.19`, without a distribution's suffix."""
         ((version_text,),) = loading.execute(instance.handle, file_text("version.sql"))
         return self.read_version(str(version_text))
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """What the server reports of itself, without anything that may be a secret."""
+        """Return the server's settings, without those that may hold a secret."""
         rows = loading.execute(instance.handle, file_text("effective_settings.sql"))
         return {name: without_secrets(value) for name, value in rows if not is_secret(name)}
 
@@ -90,11 +90,11 @@ class FamilyEngine:
         return None if instance.address["unix_socket"] else int(instance.address["port"])
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """What a table of ours notes in the database, which is what a schema is called here."""
+        """Return the note of our table in the database, MySQL's name for a schema."""
         return schemas.mark(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """By a lock of a name that the server releases when this connection ends."""
+        """Take a named lock that the server releases when this connection ends."""
         return schemas.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
@@ -137,7 +137,7 @@ class FamilyEngine:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
-        """As many as there are streams: each table takes one."""
+        """Return `streams`: each table takes one."""
         return streams
 
     def count(self, instance: Instance, table: str) -> int:

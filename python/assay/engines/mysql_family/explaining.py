@@ -65,7 +65,7 @@ MS_PER_S = 1000
 
 
 class FamilyPlans:
-    """See `assay.engines.plan_reading.PlanReader`.
+    """Reads plans of MySQL's family; implements `assay.engines.plan_reading.PlanReader`.
 
     `conf` is the engine's: `plans/limit.sql` sets how long a statement may take, `estimated.sql`
     and `executed.sql` begin what asks for a plan.
@@ -94,7 +94,7 @@ class FamilyPlans:
             self._rolled_back()
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """See `assay.engines.plan_reading.PlaysPrograms`."""
+        """Play statements with their plans; implements `PlaysPrograms`."""
         failed = self._begun(limit_s)
         try:
             for asked in statements:
@@ -205,7 +205,7 @@ class FamilyPlans:
         return NO_PLAN
 
     def counted(self, execute: Callable[[], Answer]) -> Answer:
-        """What `execute` gives; what the session counted meanwhile is kept as what was read.
+        """Return the result of `execute`, and keep the session's counters as its reads.
 
         Counting counts its own reads, too: how many is known from counting twice before.
         """

@@ -60,7 +60,7 @@ def count(instance: Instance, table: str) -> int:
 
 
 def cached(instance: Instance) -> list[Cached]:
-    """What the buffer pool holds of our tables and indexes, the most first."""
+    """Return the buffer pool's share of our tables and indexes, largest first."""
     rows = execute(instance.handle, file_text("cached.sql"))
     return [Cached(str(name), int(cached_bytes)) for name, cached_bytes in rows]
 
@@ -81,7 +81,7 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
 
 
 def kind_of(statement: str) -> str:
-    """Which of `ORDER` a statement belongs to."""
+    """Return the kind in `ORDER` that a statement belongs to."""
     return next(kind for kind, pattern in KINDS if pattern.search(statement))
 
 

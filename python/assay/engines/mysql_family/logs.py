@@ -75,7 +75,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def _form(file: Path) -> str | None:
-    """By the first line that is an entry's."""
+    """Return the format of a log, from the first line that begins an entry."""
     with file.open(encoding="utf-8", errors="surrogateescape", newline="") as text:
         for line in text:
             if line.startswith(("# Time: ", "# User@Host: ")):
@@ -97,14 +97,14 @@ class _Times:
         self.whole_seconds = False
 
     def at(self, written: str | None) -> int:
-        """The moment that a line tells, or the last one that was told."""
+        """Return the moment of a line, or else the last one before it."""
         if written is not None:
             self.whole_seconds |= "T" not in written
             self.now_ns = _moment_ns(written)
         return self.now_ns
 
     def spread(self) -> list[LoggedStatement]:
-        """The statements, spread over their second where the log tells nothing finer."""
+        """Spread statements over their second where the log has no finer times."""
         if not self.whole_seconds:
             return self.statements
         counts = Counter(statement.time_ns // S_NS for statement in self.statements)

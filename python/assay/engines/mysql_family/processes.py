@@ -24,7 +24,7 @@ CREDENTIALS = struct.Struct("3i")
 def root_process(
     connection: pymysql.Connection[Any], address: Address, programs: Collection[str]
 ) -> int | None:
-    """The server's pid; None if it is not on this host or cannot be told.
+    """Return the server's pid; None if it is unknown or not on this host.
 
     `programs` are names that its program may have.
     """

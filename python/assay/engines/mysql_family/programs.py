@@ -1,4 +1,4 @@
-"""A server's program that is there, and what it tells without serving."""
+"""Runs a server's program for its version and its settings, without serving."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Program:
         return inherited(self.library_path)
 
     def version(self) -> str:
-        """Such as `10.11.19`. Raises `EngineError` if the program does not run."""
+        """Return the version, such as `10.11.19`. Raises `EngineError` if the program fails."""
         completed = self.run_once("--no-defaults", "--version")
         match = re.search(self.version_pattern, completed.stdout)
         if completed.returncode != 0 or match is None:
@@ -84,7 +84,7 @@ class Program:
                 hint = suggestion(canonical(name), sorted(names))
                 raise EngineError(f"{self.title} has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"{self.title} refuses its settings: {refusal}. Mend it (--set).")
+            raise EngineError(f"{self.title} refuses its settings: {refusal}. Correct it (--set).")
 
     def _refusal(self, settings: Mapping[str, str]) -> str:
         """The server's words on a configuration; empty if it takes it."""

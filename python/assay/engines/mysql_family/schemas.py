@@ -18,7 +18,7 @@ TAKEN = 1
 
 
 def mark(instance: Instance, name: str) -> str | None:
-    """What its table notes. None: there is no such database. Empty: nothing is noted of it."""
+    """Return the note of our table; None without a database, empty without a note."""
     asked = {"name_text": name}
     if not execute(instance.handle, filled("marks/schema.sql", texts=asked)):
         return None
@@ -29,7 +29,7 @@ def mark(instance: Instance, name: str) -> str | None:
 
 
 def lock(instance: Instance, name: str) -> bool:
-    """Whether this connection has the name to itself now, among all that ask for the same."""
+    """Return True if this connection got the exclusive lock of the name."""
     texts = {"lock": f"assay:{name}"[:LOCK_CHARACTERS_MAX]}
     return execute(instance.handle, filled("lock_schema.sql", texts=texts)) == ((TAKEN,),)
 

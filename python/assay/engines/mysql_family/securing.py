@@ -31,7 +31,7 @@ def read_security(options: Mapping[str, str]) -> Address:
         raise EngineError(f"ssl_mode in the DSN is one of {', '.join(MODES)}.")
     if ca and mode not in VERIFYING:
         raise EngineError(
-            f"ssl_mode={mode} does not look at the server's certificate, so ssl_ca has no effect:"
+            f"ssl_mode={mode} does not verify the server's certificate, so ssl_ca has no effect:"
             f" write ssl_mode={VERIFY_CA} or {VERIFY_IDENTITY}, or leave ssl_ca out."
         )
     if mode == VERIFY_CA and not ca:

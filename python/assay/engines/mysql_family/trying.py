@@ -1,4 +1,4 @@
-"""Prepares statements of others without executing them, and tells their guessed cost.
+"""Prepares foreign statements without executing them, and reads their estimated cost.
 
 It has a connection of its own, so that nothing that the statements set stays.
 """
@@ -61,7 +61,7 @@ COSTS = (
 def try_statements(
     instance: Instance, operations: Sequence[Sequence[Trial]], conf: Path
 ) -> list[list[Tried]]:
-    """See `assay.engines.checking.TriesStatements`; `conf` is the engine's."""
+    """Try statements with PREPARE and EXPLAIN; `conf` is the engine's directory."""
     connection = connect(instance.address)
     try:
         tried = []
@@ -79,7 +79,7 @@ def try_statements(
 
 
 def known_tables(instance: Instance) -> list[KnownTable]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Return the tables that the account sees."""
     try:
         rows = _rows(instance.handle, file_text("trying/tables.sql"))
     except pymysql.Error as error:
@@ -147,7 +147,7 @@ def _refused(text: str, error: pymysql.Error) -> Tried:
 
 
 def _syntax_position(text: str, message: str) -> int | None:
-    """Where the text is wrong, from the words and the line that the server names."""
+    """Return the position of a syntax error, from the server's message; None without one."""
     match = SYNTAX_NEAR.search(message)
     if match is None:
         return None

@@ -51,7 +51,7 @@ ESTIMATES = "estimates were asked for, and it was not executed"
 
 
 class FamilyWatcher:
-    """See `assay.engines.watching.StatementWatcher`. `conf` is the engine's."""
+    """Watches statements of MySQL's family; implements `StatementWatcher`."""
 
     def __init__(self, address: Address, conf: Path) -> None:
         self._connection = connect(address)
@@ -71,7 +71,7 @@ class FamilyWatcher:
         return [look for look in looks if look.statement not in self._own]
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return what each statement has come to so far. Raises `OSError`."""
+        """Return the totals of each statement so far. Raises `OSError`."""
         if self.sight.source is None:
             return []
         rows, names = self._rows_and_names(self._counts)
@@ -94,7 +94,7 @@ class FamilyWatcher:
         }
 
     def aliases(self) -> dict[str, str]:
-        """Return none: looks and counts know statements by the same keys."""
+        """Return no aliases: samples and counters name statements by the same keys."""
         return {}
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class FamilyWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """See `PlannedOnly`; plans are those of the catalogue."""
+    """Plans of watched statements, made without execution and named by the catalogue."""
 
     def __init__(self, plans: CataloguePlans) -> None:
         self._plans = plans

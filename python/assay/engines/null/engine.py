@@ -20,7 +20,7 @@ VERSION = "0"
 
 
 class NullEngine:
-    """See `assay.engines.contract`: `Engine`, `Embedded`, `ChecksSettings`."""
+    """The engine null, which does nothing; implements `Engine`, `Embedded`, `ChecksSettings`."""
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -59,14 +59,14 @@ class NullEngine:
             ) from error
 
     def stop(self, instance: Instance) -> None:
-        """There is nothing to stop."""
+        """Stop nothing: no process was started."""
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
         """The settings in use."""
         return dict(instance.settings)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """As many null sessions as clients; what the script says does not matter."""
+        """Return as many null sessions as clients, whatever the script says."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(

@@ -69,7 +69,7 @@ class Lines:
 
 
 class OxigraphEngine:
-    """See `assay.engines.contract`: `Engine`, `Embedded`, `LoadsTriples`, `ChecksSettings`."""
+    """The engine Oxigraph; implements `Engine`, `Embedded`, `LoadsTriples`, `ChecksSettings`."""
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -121,7 +121,7 @@ class OxigraphEngine:
         instance.handle = None
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """As queries are told them; the store itself has none that could be set."""
+        """Return the settings of queries; the store itself has none."""
         return dict(instance.settings)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
@@ -146,7 +146,7 @@ class OxigraphEngine:
             raise EngineError(f"Oxigraph does not take the data: {error}") from error
 
     def count_triples(self, instance: Instance) -> int:
-        """Different statements."""
+        """Return the number of distinct triples."""
         return len(instance.handle)
 
     def finish_triples(self, instance: Instance) -> None:

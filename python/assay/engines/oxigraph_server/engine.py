@@ -25,10 +25,10 @@ PRODUCT = re.compile(r"Oxigraph/(\S+)")
 
 
 class OxigraphServerEngine(EndpointEngine):
-    """See `assay.engines.contract`: `Server`, `Restarts`, `LoadsTriples`, `ChecksSettings`."""
+    """The engine Oxigraph server; implements `Server`, `Restarts`, `LoadsTriples` and more."""
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, with the version that its own program tells, which is the one asked for."""
+        """Return the product with its program's version, which is the requested one."""
         product = obtain(self._facts, wanted, tell)
         version = version_of(find_program(product))
         if product.version not in {"", version}:

@@ -1,4 +1,4 @@
-"""Oxigraph's program: where it is, and what it tells without a server."""
+"""Oxigraph's program: its place and its version."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def find_program(product: Product) -> Path:
 
 
 def version_of(program: Path) -> str:
-    """Such as `0.5.13`. Raises `EngineError` if the program does not run."""
+    """Return the version, such as `0.5.13`. Raises `EngineError` if the program fails."""
     completed = run_program([str(program), "--version"], inherited(), program)
     match = re.match(r"oxigraph (\d[\w.-]*)", completed.stdout)
     if match is None:

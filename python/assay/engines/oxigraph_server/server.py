@@ -63,7 +63,7 @@ def restart_server(product: Product, launcher: Launcher, address: Address) -> No
 
 
 def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
-    """How a private server is reached, and what it was told."""
+    """Return the address of a private server with its settings."""
     return {
         "host": HOST,
         "port": port,

@@ -1,1 +1,1 @@
-"""What engines share whose servers are asked as PostgreSQL is: connections and SQL of files."""
+"""Parts of engines that speak PostgreSQL's protocol: connections and SQL in files."""

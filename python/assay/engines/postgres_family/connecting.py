@@ -146,7 +146,7 @@ def resolved(dsn: str) -> dict[str, str]:
 
 
 def _is_verified(said: Mapping[str, str]) -> bool:
-    """Whether the server has to prove who it is, which a root certificate adds to `require`."""
+    """Return True if the server must prove its identity."""
     mode = said.get("sslmode", "prefer")
     if mode != "require":
         return mode in {"verify-ca", "verify-full"}
@@ -155,7 +155,7 @@ def _is_verified(said: Mapping[str, str]) -> bool:
 
 
 def _is_here(said: Mapping[str, str]) -> bool:
-    """Whether each host is this one: a socket, its loopback, or the default, which is a socket."""
+    """Return True if every host is this one: a socket, loopback or the default."""
     hosts = (said.get("hostaddr") or said.get("host") or "").split(",")
     return all(host in {"", "localhost"} or host[0] in "/@" or _is_loopback(host) for host in hosts)
 

@@ -21,7 +21,7 @@ ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class PostgresConstants:
-    """See `assay.model.captured.Grammar`."""
+    """The grammar of constants in PostgreSQL's SQL; implements `Grammar`."""
 
     dialect = "postgresql"
     implicit_transactions = False

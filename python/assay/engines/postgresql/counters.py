@@ -45,14 +45,14 @@ class Source:
     extension: str | None
 
     def fits(self, major: int, extensions: set[str]) -> bool:
-        """Whether a server of this version with these extensions can be asked."""
+        """Return True if a server of this version with these extensions has the view."""
         young = major >= self.since and (self.until is None or major <= self.until)
         return young and (self.extension is None or self.extension in extensions)
 
 
 @dataclass(frozen=True)
 class Activity:
-    """What one process of the server was doing. Absent is None."""
+    """The activity of one server process; None where absent."""
 
     pid: int
     leader_pid: int | None
@@ -99,7 +99,7 @@ def read_source(file: Path) -> Source:
 
 
 class PostgresCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread."""
+    """Reads PostgreSQL's counters; implements `CounterReader`. Belongs to one thread."""
 
     def __init__(self, dsn: str, without: Collection[str] = ()) -> None:
         """Connects. `without` are sources that somebody else reads."""
@@ -136,7 +136,7 @@ class PostgresCounters:
         return rows
 
     def activity(self) -> list[Activity]:
-        """What each process of the server is doing, and who waits for whom. Raises `OSError`."""
+        """Return each process's activity and record who blocks whom. Raises `OSError`."""
         rows = self._rows(file_text(ACTIVITY))
         self._blocked = [_blocked(row) for row in rows if row[BLOCKER_COLUMN] is not None]
         doing = [row[:BLOCKER_COLUMN] for row in rows if row[BLOCKER_COLUMN] is None]
@@ -155,7 +155,7 @@ class PostgresCounters:
         self._connection.close()
 
     def _may_read(self, source: Source) -> bool:
-        """Whether this user may; on a server that is not ours, some views are closed."""
+        """Return True if this user may read a view, which others' servers may deny."""
         try:
             execute(self._connection, source.sql)
         except EngineError as error:

@@ -43,7 +43,7 @@ COMMANDS = "_command"
 
 
 class PostgresEngine:
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more.
+    """The engine PostgreSQL; implements `Server`, `BulkLoads`, `HasKeys` and more.
 
     An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, what
     sessions connect to, and for private servers `dsn_tcp`, the same over TCP, `pid` and `data`.
@@ -55,7 +55,7 @@ class PostgresEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, with the version that its own program tells."""
+        """Return the product with its program's version."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=find_programs(_home(product)).version())
 
@@ -65,7 +65,7 @@ class PostgresEngine:
         find_programs(_home(product)).check({**self._facts.settings, **settings})
 
     def load_settings(self) -> Mapping[str, str]:
-        """See `conf/load.conf`."""
+        """Return the settings for loading, from `conf/load.conf`."""
         return read_configuration(CONF / "load.conf")
 
     def start(
@@ -81,11 +81,11 @@ class PostgresEngine:
         return read_dsn(dsn)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """By the `options` of a connection, where the last word on a setting counts."""
+        """Return the DSN with settings in its `options`, where the last value counts."""
         return with_options(dsn, settings)
 
     def read_only(self, address: Address) -> Address:
-        """By a setting of the session; behind a pooler by each transaction."""
+        """Return the address of read-only sessions; behind a pooler, of read-only transactions."""
         return reading_only.read_only(address)
 
     def read_only_transaction(self, instance: Instance) -> str | None:
@@ -95,11 +95,11 @@ class PostgresEngine:
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """By EXPLAIN with one draw of the values, in a transaction that reads only."""
+        """Try statements with EXPLAIN and one draw of values, in a read-only transaction."""
         return trying.try_statements(instance, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Of all schemas that this role sees."""
+        """Return the tables of all schemas that this role sees."""
         return trying.known_tables(instance)
 
     def attach(self, address: Address) -> Instance:
@@ -124,12 +124,12 @@ class PostgresEngine:
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `18.6`, without what a distribution adds."""
+        """Return the version, such as `18.6`, without a distribution's suffix."""
         version = cast("str", instance.handle.info.parameter_status("server_version"))
         return version.partition(" ")[0]
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """What the server reports of itself, without anything that may be a secret."""
+        """Return the server's settings, without those that may hold a secret."""
         rows = loading.execute(instance.handle, file_text("effective_settings.sql")).fetchall()
         return {
             name: without_secrets(value)
@@ -143,23 +143,23 @@ class PostgresEngine:
         return () if pid is None else (pid,)
 
     def is_pooled(self, instance: Instance) -> bool:
-        """Whether statements go to another process than the one that took the connection."""
+        """Return True if a pooler stands between the connection and the server."""
         return is_pooled(instance.handle)
 
     def port(self, instance: Instance) -> int | None:
-        """That of the connection, even where it goes by a Unix socket, which is named after it."""
+        """Return the server's port, which a Unix socket's name holds too."""
         return int(instance.handle.info.port)
 
     def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
-        """Those of the CSV log and of the JSON log."""
+        """Read the CSV log and the JSON log."""
         return logs.read_logs(files)
 
     def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
-        """By `pg_stat_statements`, with samples of sessions."""
+        """Count statements by `pg_stat_statements`, with samples of sessions."""
         return capturing.count_statements(dsn, seconds, sleep)
 
     def constants(self) -> PostgresConstants:
-        """How statements write constants."""
+        """Return the grammar of constants in statements."""
         return PostgresConstants()
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
@@ -167,7 +167,7 @@ class PostgresEngine:
         return schemas.mark(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """By an advisory lock that the server releases when this connection ends."""
+        """Take an advisory lock that the server releases when this connection ends."""
         return schemas.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
@@ -179,7 +179,7 @@ class PostgresEngine:
         schemas.note(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """By the `search_path`."""
+        """Make a schema the default, by the `search_path`."""
         schemas.use(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
@@ -210,7 +210,7 @@ class PostgresEngine:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
-        """As many as there are streams: most tables take one each."""
+        """Return `streams`: most tables take one each."""
         return streams
 
     def count(self, instance: Instance, table: str) -> int:
@@ -226,7 +226,7 @@ class PostgresEngine:
         loading.finish(instance)
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """By the extension pg_buffercache; sizes are those of the files."""
+        """Return cached tables and indexes by pg_buffercache, with the sizes of their files."""
         return loading.cached(instance)
 
     def counters(self, instance: Instance) -> PostgresCounters:
@@ -281,7 +281,9 @@ def _may_hold_a_secret(name: str) -> bool:
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError("PostgreSQL has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "PostgreSQL has no programs here: install it first with `assay engines install`."
+        )
     return product.home
 
 

@@ -20,10 +20,10 @@ LOST = "the server ended the transaction"
 
 
 class PostgresPlans:
-    """See `assay.engines.contract`: `PlanReader`, `PlaysPrograms` and what plan readers may be."""
+    """Reads plans of PostgreSQL; implements `PlanReader`, `PlaysPrograms` and more."""
 
     def __init__(self, dsn: str, *, reads_only: bool = False) -> None:
-        """Connects. With `reads_only` each transaction is told to refuse writes."""
+        """Connects. With `reads_only` each transaction refuses writes."""
         self._asker = PlanAsker(dsn, reads_only=reads_only)
         self._cache = PlanCache(self._asker)
         self._facts = PlanFacts(self._asker, self._cache)
@@ -49,7 +49,7 @@ class PostgresPlans:
         return self._in_transaction(asks, limit_s)
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """See `assay.engines.plan_reading.PlaysPrograms`."""
+        """Play statements with their plans; implements `PlaysPrograms`."""
         import psycopg
 
         lost = LOST

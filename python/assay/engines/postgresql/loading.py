@@ -53,7 +53,7 @@ def add_extensions(instance: Instance) -> None:
 
 
 def can_be_frozen(instance: Instance, table: str) -> bool:
-    """Whether rows can be written frozen: the table is plain, empty, and no key leads to it."""
+    """Return True if rows can be written frozen: a plain, empty table without foreign keys."""
     try:
         cursor = execute(instance.handle, filled("can_be_frozen.sql", table=table), [table])
     except EngineError:
@@ -73,7 +73,7 @@ def count(instance: Instance, table: str) -> int:
 
 
 def cached(instance: Instance) -> list[Cached]:
-    """What the buffer cache holds of our tables and indexes, the most first."""
+    """Return the buffer cache's share of our tables and indexes, largest first."""
     rows = execute(instance.handle, file_text("cached.sql")).fetchall()
     return [Cached(*row) for row in cast("list[tuple[str, int, int]]", rows)]
 
@@ -133,7 +133,7 @@ def _vacuum(instance: Instance, streams: int, tell: Tell) -> None:
 
 
 def kind_of(statement: str) -> str:
-    """Which of `ORDER` a statement belongs to."""
+    """Return the kind in `ORDER` that a statement belongs to."""
     return next(kind for kind, pattern in KINDS if pattern.search(statement))
 
 
@@ -185,5 +185,5 @@ def _execute_patiently(connection: Connection, statement: str | Composed) -> Non
 
 
 def failed_with(error: EngineError, condition: str) -> bool:
-    """Whether the server said this, by psycopg's name of the error."""
+    """Return True if the server raised this error, by psycopg's name."""
     return type(error.__cause__).__name__ == condition

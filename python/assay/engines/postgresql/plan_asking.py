@@ -124,7 +124,7 @@ class PlanAsker:
 
 
 def steers(text: str) -> bool:
-    """Whether a statement would begin or end a transaction."""
+    """Return True if a statement begins or ends a transaction."""
     return split(text)[0].split()[0].lower() in TRANSACTION_WORDS
 
 

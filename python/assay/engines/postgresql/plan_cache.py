@@ -156,7 +156,7 @@ class PlanCache:
         return natives
 
     def _counts(self, name: str) -> tuple[int, int] | None:
-        """How many generic and custom plans it had; None where the server does not tell."""
+        """Return the number of generic and custom plans; None if the server does not count."""
         if self._asker.connection.info.server_version < COUNTS_SINCE:
             return None
         self._asker.ask(file_text("plans/kept_plans.sql"), [name])
@@ -174,7 +174,7 @@ def different(rows: Sequence[Sequence[object]]) -> list[Sequence[object]]:
 
 
 def _mode(before: tuple[int, int] | None, after: tuple[int, int] | None) -> Mode | None:
-    """Which kind of plan executions between two counts had."""
+    """Return the kind of plan that executions between two counts had."""
     if before is None or after is None:
         return None
     generic, custom = after[0] - before[0], after[1] - before[1]

@@ -29,7 +29,7 @@ CACHE_MODE, EACH_ANEW = "plan_cache_mode", "force_custom_plan"
 
 
 class PlanFacts:
-    """What the catalogue and the optimiser say beside a plan."""
+    """Facts of the catalogue and the optimiser that accompany a plan."""
 
     def __init__(self, asker: PlanAsker, cache: PlanCache) -> None:
         self._asker = asker
@@ -190,7 +190,7 @@ class PlanFacts:
 
 
 def _joins_for_too_many(plan: Plan) -> bool:
-    """Whether a plan that was executed joins for many rows above an estimate that is too large."""
+    """Return True if an executed plan joins for many rows above an overestimate."""
     return any(
         _is_overestimated(below)
         for node in plan.root.walk()

@@ -1,4 +1,4 @@
-"""What a plan of PostgreSQL says of what it reads: columns of tables, rows, searches of indexes."""
+"""Reads of a PostgreSQL plan: columns of tables, rows, searches of indexes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _texts(node: Node, without: Node) -> Iterator[str]:
 
 
 def reads_of(tree: PlanNode) -> Reads:
-    """What operators say of their reads, those included that their conditions removed."""
+    """Return the reads of all operators, including rows that conditions removed."""
     lookups = index_rows = scan_rows = 0.0
     for node in tree.walk():
         given = (node.rows or 0.0) + (node.removed_rows or 0.0)

@@ -1,4 +1,4 @@
-"""What each operator of a plan spent itself: PostgreSQL tells time and blocks with all below it.
+"""Computes each operator's own time and blocks; PostgreSQL's figures include its children.
 
 Times are averages over loops, and over processes below a Gather. An InitPlan stands below the node
 that owns it, and is executed inside the first node that wants its value; a CTE inside its scans.
@@ -26,7 +26,7 @@ _INIT = re.compile(r"^(InitPlan \d+)(?: \(returns (.+)\))?$")
 
 @dataclass(frozen=True)
 class Spent:
-    """What one operator spent without its children. None: not told.
+    """The time and blocks of one operator without its children; None where not reported.
 
     Attributes:
         seconds: Thread-seconds.
@@ -48,7 +48,7 @@ COUNTERS = (
 
 
 def spent(root: Node) -> dict[int, Spent]:
-    """What each node spent itself, by the `id` of its object."""
+    """Return the own time and blocks of each node, by the `id` of its object."""
     owned = [(owner, plan) for owner in walk(root) for plan in inputs(owner) if is_init(plan)]
     payers = {id(plan): _payers(owner, plan) for owner, plan in owned}
     timed = "Actual Total Time" in root
@@ -77,7 +77,7 @@ def inputs(node: Node) -> list[Node]:
 
 
 def is_init(node: Node) -> bool:
-    """Whether a node is executed elsewhere than in the node it stands below."""
+    """Return True if a node is executed elsewhere than in its parent."""
     return node.get("Parent Relationship") == INIT_PLAN
 
 
@@ -89,7 +89,7 @@ def thread_seconds(node: Node) -> float:
 
 
 def asked_seconds(node: Node) -> float:
-    """Of that, the time of the process that a Gather above runs in."""
+    """Return the seconds in the process that runs the Gather above."""
     whole = thread_seconds(node)
     workers = node.get("Workers")
     if workers is not None:
@@ -125,7 +125,7 @@ def _move(own: dict[int, float], amount: float, payers: list[Node], owner: Node)
 
 
 def _payers(owner: Node, plan: Node) -> list[Node]:
-    """The nodes inside which an InitPlan was executed, as far as their words tell."""
+    """Return the nodes inside which an InitPlan was executed, as far as the plan shows."""
     name = plan.get("Subplan Name", "")
     within = {id(node) for node in walk(plan)}
     others = [node for node in walk(owner) if id(node) not in within]

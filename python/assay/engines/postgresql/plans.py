@@ -116,7 +116,7 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows over all loops, and so many more or fewer as they may be."""
+    """The rows of all loops, and the margin by which they may be off."""
 
     rows: float
     margin: float = 0.0
@@ -124,7 +124,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Above:
-    """What is known of a node by those above it.
+    """Facts that the nodes above pass down to a node.
 
     Attributes:
         divisor: Among how many the optimiser divided the rows of partial plans.
@@ -182,7 +182,7 @@ def _seconds(told_ms: float | None) -> float | None:
 
 
 def _compiling(jit: dict[str, Any] | None, *, timed: bool) -> float | None:
-    """Seconds of generating code: nothing is told where none was generated."""
+    """Return the seconds of generating code, 0 without any; None if nothing was timed."""
     if jit is None:
         return 0.0 if timed else None
     total: float | None = jit.get("Timing", {}).get("Total")
@@ -195,7 +195,7 @@ def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
 
 
 def _memory_bytes(root: Node) -> int | None:
-    """The sum of what nodes held, workers included; None where no node tells of any.
+    """Return the memory in bytes that nodes and workers held; None where none is reported.
 
     They need not have held it at once, so this is the most that there can have been.
     """
@@ -210,7 +210,7 @@ def _all_nodes(node: Node) -> Iterator[Node]:
 
 
 def _held_kib(node: Node) -> Iterator[int]:
-    """What the node's leader and its workers held for sorting, hashing and keeping rows."""
+    """Yield the memory in KiB that the leader and its workers held for sorts and hashes."""
     for teller in (node, *node.get("Workers", ())):
         for size, place in HELD:
             if size in teller and teller.get(place, MEMORY) == MEMORY:
@@ -258,7 +258,7 @@ def _tree(
 
 
 def _rows(node: Node, above: _Above) -> _Rows | None:
-    """Rows over all loops: PostgreSQL tells a rounded average, until 17 in whole rows."""
+    """Return rows over all loops: PostgreSQL reports a rounded average."""
     loops = node.get("Actual Loops")
     if not loops or node["Node Type"] in COUNTS_NO_ROWS:
         return None
@@ -332,7 +332,7 @@ def _estimated(node: Node, above: _Above) -> float | None:
 
 
 def _is_partial(node: Node) -> bool:
-    """Whether processes share a node's rows, rather than each giving all of them."""
+    """Return True if processes share a node's rows, instead of each producing all of them."""
     if node["Node Type"] in GATHERS:
         return False
     if node.get("Parallel Aware"):
@@ -342,7 +342,7 @@ def _is_partial(node: Node) -> bool:
 
 
 def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
-    """What holds below a node: processes below a Gather."""
+    """Return the facts that hold below a node: processes below a Gather."""
     if node["Node Type"] not in GATHERS:
         return above
     planned = float(node.get("Workers Planned", 0))
@@ -388,7 +388,7 @@ def _bytes(mine: Spent, *counters: str) -> int | None:
 
 
 def _details(node: Node) -> dict[str, Any]:
-    """What has no field of its own: methods, memory, workers, loops of caches."""
+    """Return facts without a field of their own: methods, memory, workers, cache loops."""
     return {
         key: value
         for key, value in node.items()

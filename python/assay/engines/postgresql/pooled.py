@@ -1,4 +1,4 @@
-"""Tells whether a pooler such as PgBouncer stands between a connection and the server.
+"""Detects a pooler such as PgBouncer between a connection and the server.
 
 In transaction mode a pooler gives each transaction any of its server connections. What belongs to
 one connection is then not there, or is another client's: prepared statements, settings, locks.

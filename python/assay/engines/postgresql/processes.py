@@ -19,7 +19,7 @@ PROGRAM = "postgres"
 
 
 def root_process(connection: psycopg.Connection[tuple[object, ...]]) -> int | None:
-    """The pid of the postmaster; None if it is not on this host or cannot be told."""
+    """Return the postmaster's pid; None if it is unknown or not on this host."""
     backend, client_port = backend_of(connection)
     if backend != connection.info.backend_pid:
         # By way of a pooler: the server names its process and the pooler's port together.

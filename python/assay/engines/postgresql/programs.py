@@ -1,4 +1,4 @@
-"""The programs of a PostgreSQL that is there, and what they tell without a server."""
+"""The programs of an installed PostgreSQL: its version and settings, without a server."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Programs:
         return str(self.bin_dir / "initdb")
 
     def has_library(self, name: str) -> bool:
-        """Whether the server can load an extension's library."""
+        """Return True if the server can load an extension's library."""
         return any((self.bin_dir.parent / "lib").rglob(f"{name}.so"))
 
     def version(self) -> str:
-        """Such as `18.6`. Raises `EngineError` if the program does not run."""
+        """Return the version, such as `18.6`. Raises `EngineError` if the program does not run."""
         completed = self.run_once("--version")
         match = re.search(r"\(PostgreSQL\) (\S+)", completed.stdout)
         if completed.returncode != 0 or match is None:
@@ -84,7 +84,7 @@ class Programs:
                 hint = suggestion(name, sorted(names))
                 raise EngineError(f"PostgreSQL has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Mend it (--set).")
+            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Correct it (--set).")
 
     def _takes(self, name: str) -> bool:
         """Settings of extensions, and those that the description leaves out on purpose."""

@@ -23,7 +23,7 @@ def mark(instance: Instance, name: str) -> str | None:
 
 
 def lock(instance: Instance, name: str) -> bool:
-    """Whether this connection has the schema to itself now, among all that ask for the same."""
+    """Return True if this connection got the exclusive lock of the schema."""
     row = execute(instance.handle, file_text("lock_schema.sql"), [name]).fetchone()
     return row == (True,)
 

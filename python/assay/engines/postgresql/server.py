@@ -182,6 +182,6 @@ def _address(data: Path, port: int, pid: int, launcher: Launcher) -> Address:
 
 
 def socket_fits(directory: Path) -> bool:
-    """Whether a socket's path in the directory is one that the kernel takes."""
+    """Return True if the kernel accepts a socket's path in this directory."""
     name = f"/.s.PGSQL.{'9' * PORT_DIGITS}"
     return len(os.fsencode(directory)) + len(name) < SOCKET_PATH_BYTES_MAX

@@ -1,4 +1,4 @@
-"""Prepares statements of others without executing them, and tells their guessed cost.
+"""Prepares foreign statements without executing them, and reads their estimated cost.
 
 All is done in one transaction that reads only and is rolled back.
 """
@@ -44,7 +44,7 @@ OF_TABLES = ("insert", "update", "delete", "truncate")
 
 
 def try_statements(instance: Instance, operations: Sequence[Sequence[Trial]]) -> list[list[Tried]]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
     import psycopg
 
     connection: Connection = instance.handle
@@ -62,7 +62,7 @@ def try_statements(instance: Instance, operations: Sequence[Sequence[Trial]]) ->
 
 
 def known_tables(instance: Instance) -> list[KnownTable]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Return the tables that the role sees."""
     rows = execute(instance.handle, file_text("trying/tables.sql")).fetchall()
     return [
         KnownTable(schema, name, tuple(columns), visible)
@@ -105,7 +105,7 @@ def _executed(connection: Connection, trial: Trial) -> Tried:
 
 
 def _explained(connection: Connection, trial: Trial) -> Tried:
-    """The guess of the optimiser, for which the server looks at permissions, too."""
+    """Return the optimiser's estimate, for which the server also checks permissions."""
     import psycopg
 
     values = [None if value is None else str(value) for value in trial.values or ()]

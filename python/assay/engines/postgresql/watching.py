@@ -71,7 +71,7 @@ def guest_dsn(dsn: str) -> str:
 
 
 class PostgresWatcher:
-    """See `assay.engines.watching.StatementWatcher`."""
+    """Watches PostgreSQL's statements; implements `StatementWatcher`."""
 
     def __init__(self, dsn: str) -> None:
         import psycopg
@@ -98,7 +98,7 @@ class PostgresWatcher:
         return looks
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return what each statement of this database has come to so far. Raises `OSError`."""
+        """Return the totals of each statement of this database so far. Raises `OSError`."""
         if self._counts is None:
             return []
         rows = self._rows(self._counts)
@@ -198,7 +198,7 @@ class PostgresWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """See `PlannedOnly`; plans are made in a transaction that is rolled back."""
+    """Plans of watched statements, made in a transaction that is rolled back."""
 
     def __init__(self, dsn: str) -> None:
         self._asker = PlanAsker(dsn, reads_only=True)

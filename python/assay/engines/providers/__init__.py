@@ -1,1 +1,1 @@
-"""Where engines are obtained from: one file a provider, which `engine.toml` names."""
+"""Providers that obtain engines: one file each, named in `engine.toml`."""

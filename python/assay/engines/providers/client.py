@@ -151,7 +151,7 @@ class Client:
         if _NO_NETWORK.search(output):
             return UnavailableError(
                 f"{self.name} reaches no registry: see the network and {self.name}'s own"
-                f" configuration, or name programs that are there with --bin-dir. It said: {said}"
+                f" configuration, or name installed programs with --bin-dir. It said: {said}"
             )
         return ProviderError(f"{self.name} {failure}; it said: {said}")
 

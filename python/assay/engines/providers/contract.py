@@ -1,4 +1,4 @@
-"""What a provider is: it brings the files of a package, or finds what is installed already.
+"""The contract of a provider: it downloads a package's files, or finds an installed one.
 
 A provider knows a registry's client, never a registry's address: which hosts are asked is the
 client's configuration.

@@ -36,7 +36,7 @@ _NAME = re.compile(r"\s*([a-z0-9][a-z0-9+.-]+)")
 
 
 class DebianProvider:
-    """See `assay.engines.providers.contract.Brings` and `Finds`."""
+    """Provides packages of Debian; implements `Brings` and `Finds`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the package and the libraries of its and theirs that this host lacks."""
@@ -79,7 +79,7 @@ def _libraries(into: Path, package: str) -> list[str]:
 
 
 def is_installed(package: str) -> bool:
-    """Whether this host has the package; False where there is no package manager of Debian's."""
+    """Return True if this host has the package; False without Debian's package manager."""
     if shutil.which("dpkg-query") is None:
         return False
     asked = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]

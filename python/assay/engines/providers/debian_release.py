@@ -37,12 +37,12 @@ APT_GET = Client(
     not_there=r"Unable to locate package|has no installation candidate|no longer has a Release"
     r"|does not have a Release file|is not signed|404\s+Not Found",
     mend="the archive that apt is configured for has not this release or not these packages: choose"
-    " another version, or name programs that are there with --bin-dir",
+    " another version, or name installed programs with --bin-dir",
 )
 
 
 class DebianReleaseProvider:
-    """See `assay.engines.providers.contract.Brings`."""
+    """Provides packages of another Debian release; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the packages by an apt of its own, which knows this release alone."""
@@ -66,7 +66,7 @@ class DebianReleaseProvider:
 
 
 def program_of(home: Path, program: Path) -> list[str]:
-    """What to execute for a program below a home that this provider made: its loader with it."""
+    """Return the command that runs a program with the loader and libraries of its release."""
     places = ":".join(map(str, sorted(home.glob(LIBRARIES))))
     return [str(home / LOADERS / program.name), "--library-path", places, str(program)]
 
@@ -77,7 +77,7 @@ def _private_apt(root: Path, release: str) -> list[str]:
     if not archives.split():
         raise UnavailableError(
             "apt is configured for no archive of Debian on this host: choose another version, or"
-            " name programs that are there with --bin-dir"
+            " name installed programs with --bin-dir"
         )
     for directory in ("state/lists/partial", "cache/archives/partial"):
         (root / directory).mkdir(parents=True)
@@ -98,7 +98,7 @@ def _private_apt(root: Path, release: str) -> list[str]:
 
 
 def _is_program(path: Path) -> bool:
-    """Whether the kernel would need a loader for it, as for no script."""
+    """Return True if the file is a program that needs a loader, not a script."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -120,7 +120,7 @@ def _check(command: Sequence[str], home: Path) -> None:
     foreign = [name.strip() for name, arrow, at in pairs if arrow and not at.startswith(str(home))]
     if foreign:
         raise ProviderError(
-            f"libraries are missing among the packages: {', '.join(sorted(foreign))}. engine.toml"
+            f"the packages lack these libraries: {', '.join(sorted(foreign))}. engine.toml"
             " must name them; until it does, choose another version"
         )
 

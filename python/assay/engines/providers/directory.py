@@ -8,7 +8,7 @@ from assay.engines.providers.contract import ProviderError
 
 
 class DirectoryProvider:
-    """See `assay.engines.providers.contract.Finds`."""
+    """Provides the programs of a directory that the user names; implements `Finds`."""
 
     def installed(self, package: str) -> Path:
         """The directory itself. Raises `ProviderError` if there is none."""

@@ -51,7 +51,7 @@ def progress(output: str) -> tuple[str, float, str]:
 GO = Client(
     name="go",
     programs=(("go",),),
-    install="install Go (on Debian: `apt-get install golang`), or name programs that are there with"
+    install="install Go (on Debian: `apt-get install golang`), or name installed programs with"
     " --bin-dir",
     not_there=r"40[34] (?:Not Found|Forbidden)|410 Gone|unknown revision|invalid version"
     r"|\.(?:info|mod|zip): no such file or directory",
@@ -76,7 +76,7 @@ GO = Client(
 
 
 class GoProvider:
-    """See `assay.engines.providers.contract.Brings`."""
+    """Provides programs built with Go; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the modules and builds the program, with its symbols."""
@@ -111,7 +111,7 @@ def _sums(pinned: str, version: str) -> str:
 
 
 def _environment(into: Path) -> dict[str, str]:
-    """What `go` is told: where everything goes, and that it builds with the compilers of the host.
+    """Return the environment of `go`: its directories, and the host's compilers.
 
     Where modules come from is the user's to say (`go env -w`, GOPROXY).
     """
@@ -140,7 +140,7 @@ def _check_compilers() -> None:
 
 
 def _brought(libraries: Sequence[str], into: Path, tell: Tell) -> dict[str, str]:
-    """Where compilers find the libraries that this host has not installed, for `go`.
+    """Return compiler settings for libraries that this host has not installed.
 
     Of Debian's packages the archives (`.a`) are linked, so that the program needs none of them
     where it runs. Elsewhere the host must have the libraries, and compiling says what is missing.

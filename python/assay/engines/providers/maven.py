@@ -23,7 +23,7 @@ MVN = Client(
     name="mvn",
     programs=(("mvn", "--batch-mode", "--quiet"),),
     install="install Maven (on Debian: `apt-get install maven`), choose another version, or name"
-    " programs that are there with --bin-dir",
+    " installed programs with --bin-dir",
     not_there=r"Could not find artifact|was not found in",
     mend="the repository that mvn is configured for has no such artefact: see its settings.xml, or"
     " choose another version",
@@ -31,7 +31,7 @@ MVN = Client(
 
 
 class MavenProvider:
-    """See `assay.engines.providers.contract.Brings`."""
+    """Provides packages of Maven; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the artefact into a store of its own, and copies it out of there."""

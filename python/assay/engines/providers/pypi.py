@@ -28,8 +28,7 @@ WORKING = "working"
 PIP = Client(
     name="pip",
     programs=(("pip",), ("pip3",), ("uv", "tool", "run", "pip")),
-    install="install pip or uv, choose another version, or name programs that are there with"
-    " --bin-dir",
+    install="install pip or uv, choose another version, or name installed programs with --bin-dir",
     not_there=r"No matching distribution found|Could not find a version",
     mend="the index that pip is configured for has no such wheel for this machine: choose another"
     " version",
@@ -37,7 +36,7 @@ PIP = Client(
 
 
 class PypiProvider:
-    """See `assay.engines.providers.contract.Brings`."""
+    """Provides packages of PyPI; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the package alone, without what it depends on."""

@@ -1,4 +1,4 @@
-"""An archive of Spark's classes, which Java maps instead of reading and checking each anew.
+"""Makes an archive of Spark's classes, which Java maps instead of loading each one.
 
 A cluster is several processes of Java that all read the same thousands of classes when they start,
 and each level of a sweep starts one. The archive is made once for a Spark and a Java; a Java that

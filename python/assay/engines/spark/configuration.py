@@ -49,7 +49,7 @@ _HEAP = re.compile(r"\d+[kmg]b?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a cluster is.
+    """The size of a cluster: its workers, their cores and memory.
 
     Attributes:
         workers: How many there are, with an executor each.
@@ -81,7 +81,7 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
 
 
 def shape_of(settings: Mapping[str, str]) -> Shape:
-    """How large a cluster with these settings is. Raises `EngineError` for a wrong value."""
+    """Return the size of a cluster with these settings. Raises `EngineError` for wrong values."""
     heaps = {name: settings.get(name, heap) for name, heap in HEAPS.items()}
     for name, heap in heaps.items():
         if not _HEAP.fullmatch(heap):
@@ -92,7 +92,7 @@ def shape_of(settings: Mapping[str, str]) -> Shape:
 
 
 def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those that are Spark's own, as its driver is told them."""
+    """Return the settings that belong to Spark itself, as its driver takes them."""
     return {name: value for name, value in settings.items() if name not in OF_OURS}
 
 

@@ -1,4 +1,4 @@
-"""How Spark is asked over JDBC, and SQL of files with names and texts in it."""
+"""Connects to Spark over JDBC, and fills names and texts into SQL of files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _place(place: str) -> list[str | int]:
 
 
 def _of_a_master(place: str) -> str:
-    """What to do with the address of a standalone master, which answers no queries itself."""
+    """Return advice for the address of a standalone master, which answers no queries."""
     return (
         "a standalone master gives out workers and answers no query: a Thrift server on its cluster"
         " does. Start one with the cluster's own Spark:\n"
@@ -84,7 +84,7 @@ def _of_a_master(place: str) -> str:
 
 
 def set_statement(name: str, value: str) -> str:
-    """What gives a session a setting. Raises `EngineError` for what would be another statement."""
+    """Return the statement that changes a setting. Raises `EngineError` for unsafe values."""
     if not _SETTING.fullmatch(name) or ";" in value or "\n" in value:
         raise EngineError(f"{name}={value}: a setting is a name and a value without semicolons.")
     return filled("set.sql", name=name, value=value)

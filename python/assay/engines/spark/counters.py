@@ -1,4 +1,4 @@
-"""What executors count, by worker: sums over the tasks of all stages since the driver began.
+"""Counts executors' work by worker: sums over all tasks since the driver began.
 
 A stage that has ended is read once, task by task, and its sums are kept. One that runs is read
 anew each time, so that what its running tasks have told by their heartbeats counts, too.
@@ -57,7 +57,7 @@ Sums = dict[str, dict[str, float]]
 
 
 class SparkCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread.
+    """Reads Spark's counters; implements `CounterReader`. Belongs to one thread.
 
     Args:
         address: Of a cluster; one whose driver's pages are not known tells nothing.
@@ -95,7 +95,7 @@ class SparkCounters:
             self._rest.close()
 
     def _sums(self, rest: Rest) -> Sums:
-        """By executor."""
+        """Return the sums of tasks by executor."""
         running: Sums = {}
         if self._look(rest, running):
             time.sleep(SETTLE_S)
@@ -143,7 +143,7 @@ def _tasks(rest: Rest, number: int, attempt: Mapping[str, Any]) -> list[dict[str
 
 
 def task_sums(tasks: Iterable[Mapping[str, Any]]) -> Sums:
-    """What tasks counted, by the executor that had them. Pure."""
+    """Sum the counters of tasks by executor."""
     sums: Sums = defaultdict(lambda: defaultdict(float))
     for task in tasks:
         own = sums[str(task["executorId"])]
@@ -169,7 +169,7 @@ def added(parts: Iterable[Sums]) -> Sums:
 
 
 def _figure(task: Mapping[str, Any], path: tuple[str, ...], name: str) -> float:
-    """A figure of a task; one that has told none yet has counted nothing."""
+    """Return a figure of a task; 0 if it has not reported any yet."""
     figures: Any = task
     for step in path:
         figures = figures.get(step) or {}
@@ -191,7 +191,7 @@ def _memory(executors: Iterable[Mapping[str, Any]], workers: Mapping[str, str]) 
 
 
 def _rows(sums: Sums, workers: Mapping[str, str]) -> list[Row]:
-    """By worker: of all executors that it ran."""
+    """Return rows by worker, summed over its executors."""
     by_worker = added(
         {workers[executor]: own} for executor, own in sums.items() if executor in workers
     )

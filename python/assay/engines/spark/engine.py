@@ -56,7 +56,7 @@ UNREACHED = (
 
 
 class SparkEngine(OwnTables):
-    """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Bridged` and more.
+    """The engine Spark; implements `Server`, `Clustered`, `BulkLoads`, `Bridged` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
     """
@@ -119,7 +119,7 @@ class SparkEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `4.3.0`."""
+        """Return the version, such as `4.3.0`."""
         ((version,),) = instance.handle.text(file_text("version.sql"))
         return str(version).split()[0]
 
@@ -128,7 +128,7 @@ class SparkEngine(OwnTables):
         return bool(instance.address["ours"])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Settings of SQL as a session has them, and all else that the driver was told."""
+        """Return the SQL settings of a session, and all other settings of the driver."""
         rows = instance.handle.text(file_text("settings.sql"))
         of_session = {str(row[0]): str(row[1]) for row in rows}
         environment = _fetched(instance, "environment") or {}
@@ -171,11 +171,11 @@ class SparkEngine(OwnTables):
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def counters(self, instance: Instance) -> CounterReader:
-        """What executors count, by worker."""
+        """Return a reader of executors' counters, by worker."""
         return SparkCounters(instance.address)
 
     def plan_reader(self, instance: Instance) -> PlanReader:
-        """Executes statements and has the driver tell what each operator did."""
+        """Return a reader that executes statements and takes plans from the driver."""
         return SparkPlans(instance.address)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
@@ -184,7 +184,7 @@ class SparkEngine(OwnTables):
 
     def _obtained(self) -> Programs:
         if self._programs is None:
-            raise EngineError("Spark is not here: obtain it before it is started.")
+            raise EngineError("Spark is not here: install it first with `assay engines install`.")
         return self._programs
 
 
@@ -197,8 +197,8 @@ def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
         return fetch(host, port, path)
     except (OSError, ValueError) as error:
         raise EngineError(
-            f"{error}. See that Spark's driver serves its pages at {host}:{port}, and mend {UI}= in"
-            " --dsn or leave it out: then nodes and what they count are not known"
+            f"{error}. See that Spark's driver serves its pages at {host}:{port}, and correct"
+            f" {UI}= in --dsn, or leave it out: nodes and their counters are then unknown"
         ) from error
 
 

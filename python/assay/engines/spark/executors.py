@@ -1,4 +1,4 @@
-"""Which worker an executor is of: the nodes of a cluster are its workers, and its driver."""
+"""Maps executors to workers, which are a cluster's nodes beside its driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks Spark for plans: statements are executed, and the driver tells what each operator did."""
+"""Asks Spark for plans: statements are executed, and the driver reports each operator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMIT_MIN_S, PATIENCE_S, LOOK_S = 0.001, 5.0, 0.05
 
 
 class SparkPlans:
-    """See `assay.engines.plan_reading.PlanReader`. Belongs to one thread.
+    """Reads plans of Spark; implements `PlanReader`. Belongs to one thread.
 
     Args:
         address: Of a cluster; of one that is not ours plans have estimates only.

@@ -1,4 +1,4 @@
-"""Turns what Spark tells of an execution into the house's tree.
+"""Turns Spark's report of an execution into a plan tree.
 
 The plan as `EXPLAIN FORMATTED` writes it has the tree, and what each operator does; the driver's
 graph of the execution has the same tree with what was counted.
@@ -100,7 +100,7 @@ def normalised(native_text: str, operation: str, statement: int, native: str) ->
 
 
 class _Counted:
-    """What was counted, by the operators of the driver's graph; those of code are passed over."""
+    """The counters of the operators in the driver's graph, without generated code."""
 
     def __init__(
         self, nodes: Iterable[Mapping[str, Any]], edges: Iterable[Mapping[str, Any]]
@@ -118,7 +118,7 @@ class _Counted:
         return min((node for node in self.nodes if node not in taken), default=None)
 
     def take(self, name: str, among: Iterable[int]) -> int | None:
-        """The first of a name that stands for no other one yet."""
+        """Return the number of the first free node of a name; None if all are taken."""
         for node in among:
             if node not in self._taken and str(self.nodes[node]["nodeName"]).strip() == name:
                 self._taken.add(node)
@@ -126,7 +126,7 @@ class _Counted:
         return None
 
     def metrics(self, node: int | None) -> dict[str, str]:
-        """Its figures, as the driver writes them."""
+        """Return a node's metrics, as the driver writes them."""
         metrics = [] if node is None else self.nodes[node]["metrics"]
         return {str(metric["name"]): str(metric["value"]) for metric in metrics}
 

@@ -76,7 +76,7 @@ _JDBC = (
 
 @dataclass(frozen=True)
 class Programs:
-    """One Spark that is there.
+    """An installed Spark.
 
     Attributes:
         home: Its directory, which has `jars`.
@@ -90,7 +90,7 @@ class Programs:
 
     @property
     def version(self) -> str:
-        """Such as `4.3.0`."""
+        """The version, such as `4.3.0`."""
         return self._core["version"]
 
     @property
@@ -101,7 +101,7 @@ class Programs:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What every process of it has to know."""
+        """The environment of every process of Spark."""
         return {
             "LANG": "C.UTF-8",
             "SPARK_HOME": str(self.home),
@@ -163,7 +163,9 @@ class Programs:
 def find_home(product: Product) -> Path:
     """The directory that has `jars`, below a product's home. Raises `EngineError`."""
     if product.home is None:
-        raise EngineError("Spark has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "Spark has no programs here: install it first with `assay engines install`."
+        )
     places = [product.home, product.home.parent, *sorted(product.home.glob("pyspark-*/deps"))]
     for place in places:
         if any((place / "jars").glob("spark-core_*.jar")):

@@ -1,4 +1,4 @@
-"""What Spark tells over HTTP: its master's state, and the monitoring interface of a driver.
+"""Reads Spark's HTTP interfaces: its master's state, and its driver's monitoring.
 
 Both are read without a library of Spark's, from addresses of the cluster only.
 """

@@ -141,7 +141,7 @@ def _driver_properties(
     address: Address,
     scratch: Path,
 ) -> dict[str, str]:
-    """What the driver is told, and its executors through it. Ours go last: they are not asked."""
+    """Return the properties of the driver and its executors; ours override the user's."""
     given = spark_settings(settings)
     of_java = " ".join(programs.shared)
     also = given.pop("spark.executor.extraJavaOptions", "")
@@ -173,7 +173,7 @@ def _held_mib(shape: Shape) -> int:
 
 
 def _workers(address: Address) -> tuple[bool, int]:
-    """Whether the master tells its state, and how many workers are alive."""
+    """Return whether the master reports its state, and how many workers are alive."""
     try:
         state = master_state(HOST, address["master_page_port"])
     except OSError:

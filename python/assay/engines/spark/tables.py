@@ -1,4 +1,4 @@
-"""Tables: files of Parquet in a directory, which each new driver is told of.
+"""Tables as Parquet files in a directory, which each new driver has to register.
 
 Spark keeps what it knows of tables in its driver's memory, so nothing that is kept says where they
 lie, and the directory can be copied and moved. Columns and types are those of the files.
@@ -51,7 +51,7 @@ def run_script(instance: Instance, sql: str) -> None:
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Writes a table's files and tells Spark of them. Raises `EngineError`."""
+    """Writes a table's files and registers it with Spark. Raises `EngineError`."""
     lake, shape = lake_of(instance), instance.address["shape"]
     run(instance.handle, filled("drop_table.sql", table=name_of(table)))
     write_table(lake, table, rows, shape["workers"] * shape["cores"])
@@ -68,7 +68,7 @@ def count(instance: Instance, table: str) -> int:
 
 
 def register(link: Link, lake: Path) -> None:
-    """Tells a new driver of all tables that are there. Raises `EngineError`."""
+    """Registers all existing tables with a new driver. Raises `EngineError`."""
     for folder in sorted(lake.iterdir()):
         if table_files(lake, folder.name):
             run(link, _creation(lake, folder.name))
@@ -88,7 +88,7 @@ def lake_of(instance: Instance) -> Path:
 
 
 def type_name(kind: pa.DataType) -> str:
-    """What Spark calls a type of Parquet's. Raises `EngineError` for one that it has not."""
+    """Return Spark's name of a Parquet type. Raises `EngineError` if it has none."""
     if pa.types.is_decimal(kind):
         return f"decimal({kind.precision}, {kind.scale})"
     for is_it, name in NAMES:
@@ -98,7 +98,7 @@ def type_name(kind: pa.DataType) -> str:
 
 
 def _creation(lake: Path, table: str) -> str:
-    """The statement that tells of a table."""
+    """Return the statement that registers a table."""
     schema = pq.read_schema(table_files(lake, table)[0])
     columns = ", ".join(f"{name_of(field.name)} {type_name(field.type)}" for field in schema)
     location = text_of((lake / table).absolute().as_uri())

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class SparqlEngine(EndpointEngine):
-    """See `assay.engines.contract`: `Server`, `LoadsTriples`, `TellsIfItLoads`."""
+    """Any SPARQL endpoint; implements `Server`, `LoadsTriples`, `TellsIfItLoads`."""
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """There is nothing to obtain. Raises `EngineError`."""
+        """Raise `EngineError`: an endpoint cannot be obtained."""
         del wanted, tell
         raise EngineError(
             "an endpoint is asked where it runs already: name it with --dsn, such as"
@@ -28,7 +28,7 @@ class SparqlEngine(EndpointEngine):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """There is nothing to start. Raises `EngineError`."""
+        """Raise `EngineError`: an endpoint is started by its owner."""
         del product, place, settings, launcher
         raise EngineError("an endpoint that is named by its URL is started by its owner.")
 

@@ -1,1 +1,1 @@
-"""What engines share that are asked by the SPARQL protocol over HTTP; no engine itself."""
+"""Parts of engines that speak the SPARQL protocol over HTTP."""

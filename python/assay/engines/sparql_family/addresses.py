@@ -1,4 +1,4 @@
-"""How an endpoint is reached: the URL of a `--dsn`, and what the driver's sessions are told.
+"""Addresses of an endpoint: the URL of `--dsn`, and the settings of the driver's sessions.
 
 Keys of an address: `host`, `port`, `tls` (`mode` and `ca`, or None), `query`, `update` and `store`
 (what of a URL follows the port; the last two may be None), `method`, `results`, `authorization` (a
@@ -104,7 +104,7 @@ def _target(path: str, parameters: list[tuple[str, str]]) -> str:
 
 
 def _other(url: SplitResult, named: str | None, theirs: list[tuple[str, str]]) -> str | None:
-    """Where else the same server is asked: a path, or a whole URL."""
+    """Return another address of the same server: a path, or a whole URL."""
     if named is None:
         return None
     base = f"{url.scheme}://{url.netloc}{url.path}"
@@ -135,7 +135,7 @@ def with_graph(target: str, name: str, graph: str | None) -> str:
 
 
 def session_config(address: Address) -> str:
-    """What the driver's sessions have to know, as JSON; may hold a password."""
+    """Return the settings of the driver's sessions as JSON, which may hold a password."""
     graph, update = address.get("graph"), address.get("update")
     return json.dumps(
         {

@@ -44,7 +44,7 @@ class Client:
 
     @property
     def place(self) -> str:
-        """Where it is, for people."""
+        """The endpoint's host and port, for people."""
         return f"{self._address['host']}:{self._address['port']}"
 
     def close(self) -> None:
@@ -176,7 +176,7 @@ class Client:
 
 
 def answers(address: Address) -> bool:
-    """Whether an endpoint answers a query that asks for nothing."""
+    """Return True if an endpoint answers a query that selects nothing."""
     client = Client(address)
     try:
         client.rows(query_text("alive.rq"))

@@ -1,4 +1,4 @@
-"""What engines have in common that are asked by the SPARQL protocol; see `engines.contract`."""
+"""Behaviour that all engines of the SPARQL protocol share; see `engines.contract`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALIVE_PATIENCE_S = 30.0
 
 
 class EndpointEngine:
-    """See `assay.engines.contract`: most of `Server`, `LoadsTriples`, `TellsIfItLoads`.
+    """An endpoint; implements most of `Server`, `LoadsTriples`, `TellsIfItLoads`.
 
     An instance's `handle` is a `Client`. Of a server of ours the address has `pid` and `settings`,
     beside what `addresses` says.
@@ -51,7 +51,7 @@ class EndpointEngine:
         instance.handle.release()
 
     def version(self, instance: Instance) -> str:
-        """What the server says that it is, which not every one does."""
+        """Return the server's version, as far as it reports one."""
         return instance.handle.server or NOT_TOLD
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -65,7 +65,7 @@ class EndpointEngine:
         return () if pid is None else (pid,)
 
     def port(self, instance: Instance) -> int | None:
-        """The endpoint's."""
+        """Return the endpoint's port."""
         return int(instance.address["port"])
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
@@ -80,7 +80,7 @@ class EndpointEngine:
         return [_core.SparqlSession(config, facts, seed, number) for number in numbers]
 
     def loads(self, instance: Instance) -> bool:
-        """Where a Graph Store endpoint is named; else the data that are there are asked."""
+        """Return True if a Graph Store endpoint is named; otherwise existing data are queried."""
         return instance.address.get("store") is not None
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
@@ -102,11 +102,11 @@ class EndpointEngine:
         del instance
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """What a graph of ours notes of the one that stands for the schema."""
+        """Return the note on the graph that stands for the schema."""
         return graphs.mark_of(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """By a file of this host, which is given up with the connection."""
+        """Take a lock on a file of this host, which is released with the connection."""
         return graphs.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:

@@ -32,7 +32,7 @@ def graph_of(name: str) -> str:
 
 
 def store_of(instance: Instance) -> str:
-    """Where the server takes graphs. Raises `EngineError` if none is named."""
+    """Return the server's Graph Store. Raises `EngineError` if none is named."""
     store = instance.address.get("store")
     if store is None:
         raise EngineError(
@@ -43,7 +43,7 @@ def store_of(instance: Instance) -> str:
 
 
 def mark_of(instance: Instance, name: str) -> str | None:
-    """What is noted of a graph; None: there is none."""
+    """Return the note on a graph; None if there is none."""
     client: Client = instance.handle
     graph = graph_of(name)
     rows = client.rows(query_text("mark.rq", graph=graph), f"{graph}:mark")

@@ -44,7 +44,7 @@ class TextCondition:
 
 
 def scanned_alone(plan: Sequence[dict[str, Any]]) -> bool:
-    """Whether a plan reads one whole table and nothing else."""
+    """Return True if a plan reads one whole table and nothing else."""
     accesses = [line for line in plan if line["detail"].startswith((SCAN, "SEARCH "))]
     return len(accesses) == 1 and accesses[0]["detail"].startswith(SCAN)
 
@@ -83,7 +83,7 @@ def condition_of(text: str) -> TextCondition | None:
 
 
 def _values(text: str) -> int:
-    """How many marks for values a text has."""
+    """Return the number of value marks in a text."""
     return len(_VALUE.findall(_TEXT.sub("''", text)))
 
 

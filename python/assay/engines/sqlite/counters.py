@@ -1,4 +1,4 @@
-"""What SQLite counts of the sessions' connections, what these count of their waits, and its log."""
+"""Counters of SQLite's sessions: their own, their waits, and the write-ahead log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOG_SUFFIX = "-wal"
 
 
 class SqliteCounters:
-    """See `assay.engines.contract.CounterReader`. It has no connection of its own to close.
+    """Reads SQLite's counters; implements `CounterReader`. It opens no connection.
 
     Each connection counts by itself, so the figures are sums over those of the sessions, as they
     were when each ended its last operation.

@@ -64,7 +64,7 @@ class Database:
 
     @property
     def flags(self) -> int:
-        """How later connections open the file, which is there."""
+        """The flags with which later connections open the existing file."""
         return apsw.SQLITE_OPEN_READONLY if self.reads_only else apsw.SQLITE_OPEN_READWRITE
 
     def connection(self) -> apsw.Connection:
@@ -97,7 +97,7 @@ class Database:
         return made
 
     def native(self, settings: Mapping[str, str]) -> str:
-        """How the core opens the file (JSON): it has been given the functions of apsw's SQLite."""
+        """Return how the core opens the file (JSON), with the functions of apsw's SQLite."""
         own = [name for name in settings if name not in pragmas.OF_THE_FILE]
         init = [f"pragma {name} = {settings[name]}" for name in own]
         return json.dumps(
@@ -129,7 +129,7 @@ def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
 def opened_file(
     path: Path, settings: Mapping[str, str], scratch: Path, *, reads_only: bool
 ) -> Database:
-    """The database in a file that is somebody else's. Raises `EngineError` as `opened` does."""
+    """Open a user's own database file. Raises `EngineError` as `opened` does."""
     flags = apsw.SQLITE_OPEN_READONLY if reads_only else apsw.SQLITE_OPEN_READWRITE
     own = connected(path, settings, flags)
     return _shared(Database(path, settings, own, reads_only), scratch)
@@ -176,7 +176,7 @@ def script(name: str, **names: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in SQL, whatever letters it has."""
+    """Return a name quoted for SQL, whatever letters it has."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -43,7 +43,7 @@ PATIENCE = "busy_timeout"
 
 
 class SqliteEngine:
-    """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `HasKeys` and more."""
+    """The engine SQLite; implements `Engine`, `Embedded`, `BulkLoads`, `HasKeys` and more."""
 
     reads_only_by = "the file is opened for reading, query_only=1"
 
@@ -67,7 +67,7 @@ class SqliteEngine:
         return Product(version, origin={"package": f"apsw {apsw.apsw_version()}"})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Looks at names and values."""
+        """Checks names and values of settings."""
         del product
         pragmas.checked(settings)
 
@@ -80,7 +80,7 @@ class SqliteEngine:
         return Instance(dict(settings), database, place)
 
     def _on_file(self, place: Place, file: Path, settings: Mapping[str, str]) -> Instance:
-        """Opens somebody's file with no settings but those that were asked for."""
+        """Opens a user's own file with no settings but the requested ones."""
         if strange := sorted(set(settings) & {pragmas.JOURNAL_MODE, *pragmas.OF_THE_FILE}):
             raise EngineError(f"--set {strange[0]}: it would change {file}; leave it out.")
         patience = {PATIENCE: self._facts.settings[PATIENCE]}
@@ -93,17 +93,17 @@ class SqliteEngine:
         return named_file(dsn, SCHEME)
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
-        """Of the statistics that a change replaces; else the statements that are shown."""
+        """Return statements that restore replaced statistics exactly, else the given ones."""
         return exact_undo(_database(instance).own, make, undo)
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """By EXPLAIN, which executes nothing."""
+        """Try statements with EXPLAIN, which executes nothing."""
         return trying.try_statements(_database(instance).own, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Of the file itself."""
+        """Return the tables of the file."""
         return trying.known_tables(_database(instance).own)
 
     def stop(self, instance: Instance) -> None:

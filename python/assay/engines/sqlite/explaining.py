@@ -56,7 +56,7 @@ _NAMED = re.compile(r"(?i)\b(\w+)\s+as\s+(\w+)\b")
 
 
 class SqlitePlans:
-    """See `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of SQLite; implements `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(
         self, connection: apsw.Connection, copied: Callable[[], apsw.Connection] | None = None
@@ -85,7 +85,7 @@ class SqlitePlans:
                 yield explained
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """See `assay.engines.plan_reading.PlaysPrograms`."""
+        """Play statements with their plans; implements `PlaysPrograms`."""
         with self._begun():
             for asked in statements:
                 yield self._answer(asked, limit_s)
@@ -103,7 +103,7 @@ class SqlitePlans:
     def _explained(
         self, text: str, values: Sequence[object], limit_s: float, failed: str | None = None
     ) -> tuple[Explained, bool]:
-        """What is told of a statement, and whether what follows has no sense."""
+        """Return a statement's plan, and whether the following statements make no sense."""
         begun_s = time.monotonic()
         if failed is not None:
             return Explained(None, failed, 0.0), True
@@ -135,14 +135,14 @@ class SqlitePlans:
         return any(action.action in TRANSACTIONS for action in actions)
 
     def indexes(self) -> list[Index]:
-        """See `assay.engines.plan_reading.TellsIndexes`."""
+        """Return the indexes; implements `assay.engines.plan_reading.TellsIndexes`."""
         try:
             return indexes_of(self._connection)
         except apsw.Error as error:
             raise EngineError(_error_text(error)) from error
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """See `assay.engines.plan_reading.TellsChangedSettings`."""
+        """Return changed settings; implements `TellsChangedSettings`."""
         try:
             return changed_of(self._connection)
         except apsw.Error as error:

@@ -1,4 +1,4 @@
-"""First rows of one table in an order, by a statement's text: SQLite's plans do not tell them."""
+"""Finds ordered first rows in a statement's text, as SQLite's plans do not show them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCESS = ("SCAN ", "SEARCH ")
 
 @dataclass(frozen=True)
 class FirstRows:
-    """What a statement on one table asks for.
+    """The first rows that a statement on one table asks for, and their order.
 
     Attributes:
         by: Columns of the order, with a comma between, each with DESC where it is so.

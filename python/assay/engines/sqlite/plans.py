@@ -44,7 +44,7 @@ SOURCE = "SQLite's count of steps of scans; this build does not count what is re
 
 @dataclass
 class _Row:
-    """One line of what was told, with those below it."""
+    """A line of a plan, with those below it."""
 
     detail: str
     below: list[_Row] = field(default_factory=list)

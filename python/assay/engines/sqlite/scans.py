@@ -69,7 +69,7 @@ def _kept(
 
 
 def _values(connection: apsw.Connection, table: str, column: str) -> int:
-    """How many different values a column has."""
+    """Return the number of distinct values in a column."""
     text = script("plans/values.sql", table=quoted(table), column=quoted(column))
     counts: tuple[Any, ...] = connection.execute(text).fetchall()[0]
     return int(counts[0])

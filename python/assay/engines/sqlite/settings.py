@@ -31,7 +31,7 @@ SWITCH_WORDS = {"0": "off", "no": "off", "false": "off", "1": "on", "yes": "on",
 
 @dataclass(frozen=True)
 class Pragma:
-    """What one pragma takes: a whole number where it has no words.
+    """The values that one pragma takes: a whole number unless it has words.
 
     Attributes:
         choices: By the number that SQLite tells; it takes numbers, too.
@@ -62,7 +62,7 @@ class Pragma:
 
     @property
     def takes(self) -> str:
-        """What it takes, in words."""
+        """The values that the pragma takes, in words."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return "a whole number" + (" or a size such as 64MiB" if self.bytes_each else "")

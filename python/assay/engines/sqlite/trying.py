@@ -27,12 +27,12 @@ NO_VALUES = "its values are those of a program"
 def try_statements(
     connection: apsw.Connection, operations: Sequence[Sequence[Trial]]
 ) -> list[list[Tried]]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
     return [[_tried(connection, trial) for trial in trials] for trials in operations]
 
 
 def known_tables(connection: apsw.Connection) -> list[KnownTable]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Return the tables of the file with their columns."""
     rows = connection.execute(script("trying/tables.sql")).fetchall()
     return [
         KnownTable("", str(name), tuple(str(column) for _, column in columns))

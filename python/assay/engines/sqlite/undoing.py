@@ -1,4 +1,4 @@
-"""The statements that take a change of somebody's file back as the file is before the change."""
+"""Makes statements that undo a change of a user's own file."""
 
 from __future__ import annotations
 

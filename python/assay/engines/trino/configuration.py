@@ -68,13 +68,13 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
 
 
 def _is_known(name: str, names: Iterable[str]) -> bool:
-    """Whether a class has this name, or what comes after a part that says whose it is."""
+    """Return True if a class has this name, with or without a prefix."""
     parts = name.split(".")
     return any(".".join(parts[at:]) in names for at in range(len(parts)))
 
 
 def workers_of(settings: Mapping[str, str]) -> int:
-    """How many workers are wanted. Raises `EngineError`."""
+    """Return the wanted number of workers. Raises `EngineError`."""
     value = settings[WORKERS]
     if not value.isdecimal() or not 0 < int(value) <= WORKERS_MAX:
         raise EngineError(f"{WORKERS}={value}: it is a whole number from 1 to {WORKERS_MAX}.")
@@ -96,14 +96,14 @@ def heap_mb(settings: Mapping[str, str]) -> int:
 
 
 def heap_text(settings: Mapping[str, str]) -> str:
-    """The same in the largest unit, as it would be written."""
+    """Return the heap in its largest unit, as people write it."""
     megabytes = heap_mb(settings)
     whole = megabytes % MB_PER_GB == 0
     return f"{megabytes // MB_PER_GB}GB" if whole else f"{megabytes}MB"
 
 
 def of_nodes(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those that go into each node's `config.properties`."""
+    """Return the settings of each node's `config.properties`."""
     return {
         name: value
         for name, value in settings.items()
@@ -112,7 +112,7 @@ def of_nodes(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those that go into the catalog's file."""
+    """Return the settings of the catalog's file."""
     return {name: value for name, value in settings.items() if name.startswith(OF_CATALOG)}
 
 

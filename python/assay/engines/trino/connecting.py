@@ -1,4 +1,4 @@
-"""How a cluster is reached: by JDBC through the bridge, and by its own requests over HTTP.
+"""Connects to a cluster: by JDBC through the bridge, and by its own HTTP interface.
 
 Keys of an address beside those of `assay.engines.bridge.addresses`: `rest` (where the coordinator
 listens), `catalog`, `schema`; of a cluster of ours `pids` and `logs` of its nodes, and `lake`.
@@ -151,7 +151,7 @@ class Rest:
         return cls(place, properties["user"], properties.get("password") if is_tls else None)
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the node tells
-        """What the node answers, as JSON has it.
+        """Return the node's answer to a GET, parsed from JSON.
 
         Raises:
             OSError: If it does not answer, or does not with what was asked for.

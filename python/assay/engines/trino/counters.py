@@ -51,7 +51,7 @@ Row = tuple[str, str, str, float]
 
 
 class TrinoCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread.
+    """Reads Trino's counters; implements `CounterReader`. Belongs to one thread.
 
     Args:
         address: Of the cluster.
@@ -142,7 +142,7 @@ class Queries:
 
 
 def _answers(node: Rest) -> bool:
-    """Whether a node of another's cluster tells us its counters."""
+    """Return True if a node of another's cluster shows us its counters."""
     try:
         node.get(bean(*MEMORY))
     except OSError:

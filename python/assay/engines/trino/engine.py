@@ -60,7 +60,7 @@ Role = Literal["coordinator", "worker", "both"]
 
 
 class TrinoEngine(OwnTables):
-    """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Prepares` and more.
+    """The engine Trino; implements `Server`, `Clustered`, `BulkLoads`, `Prepares` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
     """
@@ -80,7 +80,7 @@ class TrinoEngine(OwnTables):
         return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Looks at names and at our own values before a node is started."""
+        """Checks names and our own values before a node is started."""
         configuration.check(self._facts.settings | dict(settings), find_programs(product))
 
     def load_settings(self) -> Mapping[str, str]:
@@ -92,7 +92,9 @@ class TrinoEngine(OwnTables):
     ) -> Address:
         """Starts a private cluster, on new data if `place.data` is empty."""
         if self._bridge is None:
-            raise EngineError("Trino's JDBC driver is not here: obtain it before it is started.")
+            raise EngineError(
+                "Trino's JDBC driver is not here: install it first with `assay engines install`."
+            )
         wanted = self._facts.settings | dict(settings)
         programs = find_programs(product)
         configuration.check(wanted, programs)
@@ -135,7 +137,7 @@ class TrinoEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `368`."""
+        """Return the version, such as `368`."""
         return str(instance.handle.ask(file_text("version.sql"))[0][0].as_py())
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
@@ -148,7 +150,7 @@ class TrinoEngine(OwnTables):
         return tuple(_node(row, pids, alone=len(rows) == 1) for row in rows)
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """Of a cluster of ours the nodes' processes; of others none is known."""
+        """Return the processes of our cluster's nodes; empty for another's cluster."""
         return tuple(instance.address.get("pids", {}).values())
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -166,7 +168,7 @@ class TrinoEngine(OwnTables):
         return {**session, **properties, **ours}
 
     def loads(self, instance: Instance) -> bool:
-        """Whether it is ours: another one's tables are asked as they are."""
+        """Return True if the cluster is ours: another's tables are queried as they are."""
         return "lake" in instance.address
 
     def run_script(self, instance: Instance, sql: str) -> None:
@@ -178,7 +180,7 @@ class TrinoEngine(OwnTables):
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Nothing is left to be written: a statement ends when its files are there."""
+        """Do nothing: a statement ends only when its files are written."""
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Writes the rows as files of the table."""
@@ -199,7 +201,7 @@ class TrinoEngine(OwnTables):
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def counters(self, instance: Instance) -> CounterReader:
-        """Of each node: what its tasks did, and what it counts itself where it is reached."""
+        """Return a reader of each node's counters, of its tasks and of the node."""
         return TrinoCounters(instance.address, self._places(instance))
 
     def plan_reader(self, instance: Instance) -> PlanReader:
@@ -211,7 +213,7 @@ class TrinoEngine(OwnTables):
         return normalised(text, operation, statement, native)
 
     def _places(self, instance: Instance) -> dict[str, str]:
-        """Where each node listens, by its name."""
+        """Return the address of each node, by its name."""
         rows = instance.handle.ask(file_text("nodes.sql")).to_pylist()
         return {str(row["node_id"]): str(row["http_uri"]) for row in rows}
 
@@ -224,7 +226,7 @@ def _node(row: Mapping[str, Any], pids: Mapping[str, int], *, alone: bool) -> No
 
 
 def _ours(instance: Instance, nodes: tuple[Node, ...]) -> dict[str, str]:
-    """How many workers there are, and their heap where it is known."""
+    """Return the number of workers, and their heap where it is known."""
     workers = sum(node.role != "coordinator" for node in nodes)
     heap = instance.address.get("heap")
     return {configuration.WORKERS: str(workers)} | ({configuration.HEAP: heap} if heap else {})
@@ -251,7 +253,7 @@ def _greet(address: Address) -> None:
 
 
 def _refused(address: Address, error: BridgeError) -> str:
-    """Why a cluster gives no answer to a statement, and what to do."""
+    """Return why a cluster gives no answer to a statement, and what to do."""
     place, said = address["rest"], str(error)
     if any(word in said for word in REFUSALS):
         return (

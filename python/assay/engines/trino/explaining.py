@@ -38,11 +38,11 @@ WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
 
 
 class RefusedError(Exception):
-    """What Trino said of a statement."""
+    """Raised if Trino refuses a statement, with its message."""
 
 
 class TrinoPlans:
-    """See `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of Trino; implements `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(self, address: Address) -> None:
         self._rest = Rest.of(address)

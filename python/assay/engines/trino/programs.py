@@ -1,4 +1,4 @@
-"""What a directory of Trino holds: its version, its jars, the names of its configuration."""
+"""The contents of Trino's directory: version, jars, names of its configuration."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Programs:
 
     @property
     def classes(self) -> str:
-        """Where Java finds its classes."""
+        """The class path of Java."""
         return f"{self.home / 'lib'}/*"
 
     @property
@@ -52,18 +52,20 @@ class Programs:
         return self.home / "plugin" / CONNECTOR
 
     def server_names(self) -> frozenset[str]:
-        """What a configuration of a node may say, without what stands before shared names."""
+        """Return the names that a node's configuration may have, without shared prefixes."""
         return _names(self.home / "lib")
 
     def catalog_names(self) -> frozenset[str]:
-        """What the configuration of the catalog may say."""
+        """Return the names that the catalog's configuration may have."""
         return _names(self.plugin)
 
 
 def find_programs(product: Product) -> Programs:
     """Find the programs in a product's directory. Raises `EngineError` if it is no Trino."""
     if product.home is None:
-        raise EngineError("Trino has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "Trino has no programs here: install it first with `assay engines install`."
+        )
     for home in (product.home, *sorted(product.home.glob("trino-server-*"))):
         for jar in sorted((home / "lib").glob("trino-main-*.jar")):
             match = _MAIN.fullmatch(jar.name)

@@ -1,4 +1,4 @@
-"""What the coordinator's account of a query says of each node: sums over tasks and operators."""
+"""Sums a query's tasks and operators by node, from the coordinator's report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Counts = Counter[tuple[str, str]]
 
 
 def nanoseconds(text: str) -> float:
-    """A duration as Trino writes it, such as `1.26m`. Raises `ValueError`."""
+    """Parse a duration of Trino, such as `1.26m`, to ns. Raises `ValueError`."""
     return _quantity(text, NS)
 
 
@@ -56,7 +56,7 @@ def stages(query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def node_counts(query: Mapping[str, Any]) -> Counts:
-    """What the tasks of a query did so far, by node.
+    """Return the counts of a query's tasks so far, by node.
 
     Args:
         query: Of `/v1/query/<id>`.

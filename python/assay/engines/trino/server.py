@@ -92,7 +92,7 @@ def start_cluster(
 def _lay_out(
     programs: Programs, lake: Path, settings: Mapping[str, str], launcher: Launcher
 ) -> None:
-    """What all nodes share: one connector, and the catalog of our files."""
+    """Write the files that all nodes share: one connector, and the catalog of our files."""
     scratch = launcher.scratch
     for name in (PLUGINS, CATALOGS, NODES):
         shutil.rmtree(scratch / name, ignore_errors=True)
@@ -163,7 +163,7 @@ def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Laun
 def _command(
     programs: Programs, java: Path, directory: Path, name: str, settings: Mapping[str, str]
 ) -> list[str]:
-    """As Trino's own launcher has it, with our heap."""
+    """Return the command that starts a node, as Trino's launcher does, with our heap."""
     return [
         str(java),
         f"-Xmx{configuration.heap_mb(settings)}m",

@@ -1,4 +1,4 @@
-"""What the threads of the web server did, as sums of what each look tells of the time before it.
+"""Sums up the web server threads' activity from samples.
 
 `db_activity` prints four digits. Of a sum over hours they do not show what a second did, and less
 what an operation did. So each look has the server begin anew, and adds what it told to sums that
@@ -27,7 +27,7 @@ _SUMS = struct.Struct(f"={len(WORDS)}d")
 
 
 def read_activity(link: Link, file: Path) -> dict[str, float]:
-    """Sums by `meters.WORDS` since the first look at this server.
+    """Return sums by `meters.WORDS` since the first sample of this server.
 
     Raises:
         BridgeError: As the server says it.

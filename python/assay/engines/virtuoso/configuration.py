@@ -1,4 +1,4 @@
-"""The server's configuration: what it may be told, and the file that tells it.
+"""The server's configuration: the settings that it accepts, and the file with them.
 
 The server takes any name and any value without a word, so both are looked at here.
 """

@@ -1,4 +1,4 @@
-"""How a private server is reached over JDBC, and SQL of files with names and texts in it."""
+"""Connects to a private server over JDBC, and fills names and texts into SQL of files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def url_of(port: int) -> str:
 
 
 def endpoint(port: int) -> dict[str, object]:
-    """Where the web server of a server of ours answers SPARQL, as a session takes it."""
+    """Return the SPARQL endpoint of a private server, as a session takes it."""
     asked = f"/sparql?{urlencode({'default-graph-uri': GRAPH})}"
     # A query that is the body of a POST, 7.2.5 never answers.
     return {"host": HOST, "port": port, "query": asked, "update": asked, "method": "get"}

@@ -32,7 +32,7 @@ Row = tuple[str, str, str, float]
 
 
 class VirtuosoCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread; closes its link.
+    """Reads Virtuoso's counters; implements `CounterReader`. Closes its link.
 
     Args:
         link: A connection of its own.
@@ -57,7 +57,7 @@ class VirtuosoCounters:
             raise OSError(f"the server's counters cannot be read: {error}") from error
 
     def status(self) -> tuple[list[Row], str]:
-        """What `status()` and `sys_d_stat` say, as rows; and the text of `status()`.
+        """Return rows from `status()` and `sys_d_stat`, and the text of `status()`.
 
         Raises:
             OSError: If the server does not answer.
@@ -70,7 +70,7 @@ class VirtuosoCounters:
             raise OSError(f"the server's status cannot be read: {error}") from error
 
     def reset(self) -> None:
-        """Has the server count rows and pages of indexes anew. Raises `OSError`."""
+        """Restart the counts of rows and pages of indexes. Raises `OSError`."""
         try:
             self._link.run(file_text("reset_counters.sql"))
         except BridgeError as error:

@@ -55,7 +55,7 @@ RETURN_PATIENCE_S = 120
 
 
 class VirtuosoEngine(OwnTables):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares` and more.
+    """The engine Virtuoso; implements `Server`, `BulkLoads`, `HasKeys`, `Prepares` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
     """
@@ -84,11 +84,11 @@ class VirtuosoEngine(OwnTables):
         return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Looks at names and values: the server itself takes any."""
+        """Checks names and values of settings: the server itself takes any."""
         configuration.check(settings, find_programs(_home(product)))
 
     def load_settings(self) -> Mapping[str, str]:
-        """See `conf/load.ini` and README."""
+        """Return the settings for loading, from `conf/load.ini`."""
         return configuration.for_loading()
 
     def start(
@@ -98,7 +98,9 @@ class VirtuosoEngine(OwnTables):
         programs = find_programs(_home(product))
         configuration.check(settings, programs)
         if self._bridge is None:
-            raise EngineError("Virtuoso's JDBC driver is not here: obtain it before it is started.")
+            raise EngineError(
+                "Virtuoso's JDBC driver is not here: install it first with `assay engines install`."
+            )
         return start_server(programs, place, settings, launcher, self._bridge, self._language)
 
     def restart(
@@ -126,11 +128,11 @@ class VirtuosoEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `07.20.3229`."""
+        """Return the version, such as `07.20.3229`."""
         return reported.version(instance.handle)
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the settings that the server reports, and which statistics there are."""
+        """Return the settings that the server reports, and the kind of its statistics."""
         settings = reported.settings(instance.handle)
         return {**settings, configuration.STATISTICS: statistics.in_effect(instance.handle)}
 
@@ -151,7 +153,7 @@ class VirtuosoEngine(OwnTables):
         loading.checkpoint(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Loads rows in the server's own form of values, over so many connections."""
+        """Loads rows in the server's own form of values, over several connections."""
         try:
             loading.load(instance, table, rows, streams)
         except (EngineError, OSError, RuntimeError, ValueError) as error:
@@ -172,7 +174,7 @@ class VirtuosoEngine(OwnTables):
         loading.checkpoint(instance)
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Has the server load files of triples, over so many connections."""
+        """Has the server load files of triples, over several connections."""
         del tell
         try:
             triples.load(instance, rows, streams)
@@ -221,7 +223,9 @@ class VirtuosoEngine(OwnTables):
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError("Virtuoso has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "Virtuoso has no programs here: install it first with `assay engines install`."
+        )
     return product.home
 
 

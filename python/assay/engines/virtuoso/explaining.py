@@ -46,7 +46,7 @@ class Asked:
 
     @property
     def steers(self) -> bool:
-        """Whether it would begin or end a transaction."""
+        """True if the statement begins or ends a transaction."""
         parts = self.sql.split(maxsplit=1)
         return bool(parts) and parts[0].lower().rstrip(";") in TRANSACTION_WORDS
 
@@ -58,7 +58,7 @@ def asked(text: str, values: Sequence[object]) -> Asked:
 
 
 class VirtuosoPlans:
-    """See `assay.engines.plan_reading.PlanReader`. Closes its link.
+    """Reads plans of Virtuoso; implements `PlanReader`. Closes its link.
 
     Args:
         link: A connection of its own.
@@ -98,7 +98,7 @@ class VirtuosoPlans:
         self._link.close()
 
     def _learn(self) -> None:
-        """How fast the server's clock runs, once; and how its indexes are called."""
+        """Learn the rate of the server's clock, once, and the names of its indexes."""
         if self._clock_hz is None:
             begun_s, begun = time.monotonic(), self._clock()
             time.sleep(CLOCK_S)

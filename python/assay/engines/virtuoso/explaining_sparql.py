@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SparqlPlans(VirtuosoPlans):
-    """See `assay.engines.plan_reading.PlanReader` and `PlaysPrograms`. Closes its link.
+    """Reads plans of SPARQL queries; implements `PlanReader` and `PlaysPrograms`.
 
     Args:
         link: A connection of its own.
@@ -40,7 +40,7 @@ class SparqlPlans(VirtuosoPlans):
         return Asked(f"sparql define input:default-graph-uri <{GRAPH}> {written}", ())
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Executes those that are to be explained, each undone; a program is told of no rows."""
+        """Executes statements to explain and undoes each; a program gets no rows."""
         for asked in statements:
             explained: Explained | None = None
             if asked.explained:

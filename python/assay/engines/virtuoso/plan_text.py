@@ -38,7 +38,7 @@ DEPTH_MAX = 100
 
 @dataclass(frozen=True)
 class Word:
-    """What a beginning of a line means: an entry of `plan_words.toml`."""
+    """The meaning of a line's first words: an entry of `plan_words.toml`."""
 
     begins: str
     operator: str
@@ -48,7 +48,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Figures:
-    """What `profile()` tells of a step.
+    """The figures that `profile()` reports of a step.
 
     Attributes:
         percent: Its part of the time of all steps, with that of queries in its code; None where
@@ -106,7 +106,7 @@ def step_words() -> tuple[Word, ...]:
 
 
 def word_of(text: str) -> Word | None:
-    """What a line begins with; None if it is the beginning of no step that has a word."""
+    """Return the entry for a line's first words; None if it begins no known step."""
     return next((word for word in step_words() if text.startswith(word.begins)), None)
 
 

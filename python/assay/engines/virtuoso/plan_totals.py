@@ -1,4 +1,4 @@
-"""What Virtuoso tells of a statement as a whole: its query log, or the end of `profile()`."""
+"""Reads a statement's totals from Virtuoso's query log or the end of `profile()`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Native:
 
 @dataclass(frozen=True)
 class Totals:
-    """Figures of a statement as a whole; None is not told.
+    """The figures of a statement as a whole; None where not reported.
 
     Attributes:
         execution_s: Wall time of its execution.
@@ -109,7 +109,7 @@ def read_native(text: str) -> Native:
 
 
 def totals(native: Native) -> Totals:
-    """What is told of the statement as a whole."""
+    """Return the totals of the statement."""
     return _of_log(native) if native.log else _of_text(native.text)
 
 
@@ -130,7 +130,7 @@ def _of_log(native: Native) -> Totals:
 
 
 def _seconds(log: dict[str, float], column: str, hz: float | None) -> float | None:
-    """What a column of clocks comes to. Virtuoso miscounts branches: below 0 it is not known."""
+    """Return a clock column in seconds; None if below 0, which Virtuoso's miscount gives."""
     clocks = log.get(column, -1.0)
     return clocks / hz if hz and clocks >= 0 else None
 
@@ -162,6 +162,6 @@ def _of_text(text: str) -> Totals:
 
 
 def facts(native: Native) -> dict[str, Any]:
-    """What else there is to tell of a plan: what the statement counted."""
+    """Return the other facts of a plan: the statement's counters."""
     counted = totals(native).activity
     return {"activity": counted} if counted else {}

@@ -103,7 +103,7 @@ def _rows_in(step: Step) -> float | None:
 
 
 class _Flow:
-    """What a pipeline gives so far.
+    """The state of a pipeline while its steps are read.
 
     Attributes:
         node: What gives it; None at its beginning.
@@ -118,7 +118,7 @@ class _Flow:
 
     @property
     def nodes(self) -> tuple[PlanNode, ...]:
-        """What gives it, as inputs of the next."""
+        """The node of the pipeline so far, as inputs of the next."""
         return () if self.node is None else (self.node,)
 
 
@@ -138,7 +138,7 @@ class _Tree:
         return replace(made, children=(*made.children, *left)) if left else made
 
     def _grown(self, chain: Chain, flow: _Flow) -> PlanNode:
-        """What a chain gives. It begins with nothing, or goes on from what it is given."""
+        """Return the node of a chain, which begins empty or continues its input."""
         for step in chain:
             self._add(step, flow)
         if flow.node is None or flow.carried is not None:
@@ -309,7 +309,7 @@ class _Tree:
         return replace(node, seconds=_sum(node.seconds, other.seconds))
 
     def _forked(self, step: Step, inner: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
-        """What a pipeline that ends here has made: rows to be given out, or one row of sums."""
+        """Return the node of a pipeline that ends here: its rows, or one row of sums."""
         flow.estimated = None
         if _is_collected(inner):
             made = self._also_charged(inner, flow, percent)
@@ -337,7 +337,7 @@ def _is_collected(node: PlanNode | None) -> bool:
 
 
 def _cut_short(node: PlanNode) -> PlanNode:
-    """Of a query that is done when the first row came."""
+    """Mark the nodes of a query that is done after its first row."""
     below = tuple(_cut_short(child) for child in node.children)
     return replace(node, cut_short=True, children=below)
 

@@ -1,4 +1,4 @@
-"""The programs of a Virtuoso that is there, and what they tell without a server."""
+"""The programs of an installed Virtuoso: version and settings, without a server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Programs:
         return inherited(self.library_path)
 
     def version(self) -> str:
-        """Such as `7.2.5.3229`. Raises `EngineError` if the program does not run."""
+        """Return the version, such as `7.2.5.3229`. Raises `EngineError` if it does not run."""
         completed = run_program([str(self.server), "-?"], self.environment, self.server)
         said = completed.stdout + completed.stderr
         match = _VERSION.search(said)
@@ -46,7 +46,7 @@ class Programs:
         return match[1]
 
     def knows(self, setting: str) -> bool:
-        """Whether the name of a setting stands in the program, which reads it from there."""
+        """Return True if the program's file contains the name of a setting."""
         return f"{setting}\0".encode() in self.server.read_bytes()
 
 

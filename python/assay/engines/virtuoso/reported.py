@@ -1,4 +1,4 @@
-"""What a server tells of itself: version, settings, what its buffer pool holds."""
+"""Reads a server's own report: version, settings, contents of its buffer pool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IN_EFFECT = ("dc_batch_sz", "dc_max_batch_sz", "enable_qp")
 
 
 def version(link: Link) -> str:
-    """Such as `07.20.3229`."""
+    """Return the version, such as `07.20.3229`."""
     ((version_text,),) = link.text(file_text("version.sql"))
     return str(version_text)
 

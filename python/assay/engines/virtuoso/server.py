@@ -38,7 +38,7 @@ LOOK_S = 0.02
 
 
 class Ports(NamedTuple):
-    """Where a server listens: for connections, and for requests over HTTP (None: it does not)."""
+    """The ports of a server: for connections, and for HTTP (None without HTTP)."""
 
     server: int
     web: int | None
@@ -152,7 +152,7 @@ def _started(
 
 
 def _ours(data: Path, scratch: Path, ports: Ports) -> configuration.Configuration:
-    """Where the server listens and keeps things."""
+    """Return the settings for the server's ports and directories."""
     web = {"ServerPort": f"{HOST}:{ports.web}", "ServerRoot": str(scratch / LOADING)}
     return ({configuration.WEB: web} if ports.web is not None else {}) | {
         "Database": {
@@ -200,7 +200,7 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
 
 
 def _log_no_query(link: Link) -> None:
-    """A server that is told where its query log is begins to write it at once."""
+    """Turn the query log off: a server writes it as soon as it has a path."""
     link.run(file_text("plans/end.sql"))
 
 

@@ -1,4 +1,4 @@
-"""Which statistics the optimiser has: none beyond its own looks at data, or those of ANALYZE.
+"""The optimiser's statistics: its own samples of data, or those of ANALYZE.
 
 Loading gathers them once and puts them aside, so that a run that wants them need not read data for
 them, and both kinds of runs have the same data.
@@ -53,6 +53,6 @@ def _forget(link: Link) -> None:
 
 
 def _have_read_anew(link: Link) -> None:
-    """Has the server read the statistics of its tables anew."""
+    """Has the server read the statistics of its tables again."""
     for table in tables(link):
         link.run(file_text("tell_changed.sql"), (table,))

@@ -1,4 +1,4 @@
-"""What the text of `status()` says, in figures.
+"""Reads figures from the text of `status()`.
 
 The text is made for people: words of figures change from version to version, so each sentence is
 understood by itself, and a figure of one that is not is absent.

@@ -81,7 +81,7 @@ def method_sentence(document: CeilingDocument) -> str:
     made = f"{min(rounds)} to {max(rounds)}" if len(rounds) > 1 else f"{max(rounds, default=0)}"
     sentence = (
         f"{made} {'round' if made == '1' else 'rounds'} of trials of"
-        f" {seconds_text(request['time_s'])} each, in an order drawn anew each round"
+        f" {seconds_text(request['time_s'])} each, in a new random order each round"
     )
     if document["file"] is not None:
         size, place = bytes_text(document["file"]["size_bytes"]), request["directory"]
@@ -122,7 +122,7 @@ def notes(document: CeilingDocument) -> list[str]:
 
 
 def _reached(document: CeilingDocument) -> list[str]:
-    """Whether requests reached the device as they were made."""
+    """Return sentences on whether requests reached the device in the size they were made."""
     points = [
         (point, reached)
         for point in points_of(document)

@@ -33,11 +33,11 @@ SCHEMA = {"figure": pl.String, "node": pl.String, "time_s": pl.Float64, "value":
 
 
 def why_empty(cluster: ClusterSection | None) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     if cluster is None:
         return "The engine is no cluster."
     is_drawn = not data(cluster).drop_nulls("value").is_empty()
-    return None if is_drawn else "Neither the kernel nor the engine told of its nodes through time."
+    return None if is_drawn else "Neither the kernel nor the engine recorded its nodes over time."
 
 
 def data(cluster: ClusterSection) -> pl.DataFrame:

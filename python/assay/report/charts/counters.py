@@ -36,7 +36,7 @@ def drawn(counted: EngineCountersSection) -> list[str]:
 
 
 def why_empty(counted: EngineCountersSection | None) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     if counted is None:
         return "The record holds no counters of the engine."
     return None if drawn(counted) else "No counter of the engine moved."
@@ -134,7 +134,7 @@ def _rows(figure: CounterRow, series: CounterSeries) -> tuple[list[dict[str, Any
 def thinned(
     times: list[float], values: list[float | None], *, is_rate: bool
 ) -> tuple[list[float], list[float | None]]:
-    """At most so many points as can be told apart, the first and the last among them.
+    """Return at most as many points as a chart can show, always with the first and the last.
 
     A rate is the mean over the readings that it stands for, None if one of them is; of values that
     go up and down the largest is kept.

@@ -17,7 +17,7 @@ FROM_MEDIAN_LABEL = "datum.value == 0 ? 'median' : format(datum.value, '+~%')"
 
 
 def chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
-    """The chart.
+    """Return the chart of all executions around their operation's median.
 
     Args:
         executions: As `Timeline.passes`, not empty.

@@ -33,7 +33,7 @@ SCHEMA = {
 
 
 def why_empty(profile: ProfileSection | None) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     if profile is None:
         return "The run has no CPU samples."
     if not profile["sampling"]["told_apart"]:

@@ -24,7 +24,7 @@ SCHEMA = {"distribution": pl.String, "at_most": pl.Int64, "forward": pl.Boolean,
 
 
 def why_empty(storage: StorageSection | None) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     if storage is None:
         return "No block device was observed that holds the data."
     if storage["requests"] is None:

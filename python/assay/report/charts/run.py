@@ -153,7 +153,7 @@ class Charts:
         return _sentence(str(why)) if drawn is None else styled(drawn)
 
     def why_empty(self, name: str) -> str | None:
-        """Why there is no such chart, or None if there is."""
+        """Return why there is no such chart; None if there is."""
         if name in SECTION_CHARTS:
             return SECTION_CHARTS[name].why_empty(self._document)
         if name in self.TEST_NAMES:

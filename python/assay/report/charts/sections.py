@@ -26,7 +26,7 @@ Section = TypeVar("Section")
 
 @dataclass(frozen=True)
 class SectionChart(Generic[Section]):
-    """One chart.
+    """A chart of one section of the document.
 
     Attributes:
         section: Of a document; None where it has none, and then such a run has no such chart.

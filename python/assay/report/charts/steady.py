@@ -40,7 +40,7 @@ SCHEMA = {
 
 
 def why_empty(steady: SteadySection | None) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     if steady is None:
         return "No clients played an order by themselves."
     return None if steady["batches"] else "Mixes ended faster than anybody looked."
@@ -126,7 +126,7 @@ def _panel(
 
 
 def _rules(steady: SteadySection) -> list[alt.Chart]:
-    """Where the measured part begins, if there was a warm-up, and where the steady one does."""
+    """Return rules at the begin of the measured part, after a warm-up, and of the steady part."""
     import altair as alt
 
     warm = steady["warmup_mixes"]

@@ -54,7 +54,7 @@ SCHEMA = {"time_s": pl.Float64, "figure": pl.String, "value": pl.Float64}
 
 
 def why_empty(storage: StorageSection | None) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     if storage is None:
         return "No block device was observed that holds the data."
     return None

@@ -48,8 +48,8 @@ SECONDS_LABEL = (
 )
 NOTHING_MEASURED = "No operation was measured: the record holds no events of the measured part."
 NO_LOAD_SPLIT = (
-    "Where the service time of this load's operations went was not measured: counters are not read"
-    " around operations of a load, and no looks at the engine's threads (probe waits) told it."
+    "Where the service time of this load's operations went was not measured: counters are not"
+    " read around operations of a load, and the engine's threads were not sampled (probe waits)."
 )
 
 
@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
 
 def why_empty(document: RunDocument) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     operations = document["operations"]
     if not operations:
         return NOTHING_MEASURED

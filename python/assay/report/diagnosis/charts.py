@@ -24,7 +24,7 @@ def charts_of(document: DiagnoseDocument) -> dict[str, alt.TopLevelMixin]:
 
 
 def _waterfall(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
-    """What was saved by each change that was kept, down to what is left."""
+    """Return a waterfall chart of the time that each kept change saved."""
     import altair as alt
 
     points = document["way"]

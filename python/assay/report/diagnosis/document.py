@@ -151,7 +151,7 @@ def _tried(
 
 
 def verdict_words(judgement: Judgement, run_s: float | None) -> str:
-    """What a verdict rests on, in a clause."""
+    """Return the basis of a verdict, in a clause."""
     gain = judgement.gain
     of = f" of {names_text(judgement.operations)}" if judgement.operations else ""
     if judgement.by_plan:
@@ -171,8 +171,10 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
 
 def _undecided_words(judgement: Judgement, run_s: float | None) -> str:
     if judgement.rounds < ROUNDS_MIN:
-        return "one round tells nothing of noise: it takes several"
-    return f"{judgement.rounds} rounds do not tell it from noise{_needed_words(judgement, run_s)}"
+        return "one round does not show noise: it takes several"
+    return (
+        f"{judgement.rounds} rounds do not separate it from noise{_needed_words(judgement, run_s)}"
+    )
 
 
 def _needed_words(judgement: Judgement, run_s: float | None) -> str:
@@ -185,7 +187,7 @@ def _needed_words(judgement: Judgement, run_s: float | None) -> str:
 
 
 def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimented) -> str | None:
-    """Why a confirmed cause's change is not to be made all the same."""
+    """Return why a confirmed cause's change is not recommended."""
     if judgement.verdict != "confirmed":
         return None
     if answers_verdict == "invalid":
@@ -234,7 +236,7 @@ def _gain(gain: Gain | None) -> TimeGain | None:
 
 
 def _left(way: Way) -> str:
-    """Why it ended, and what bounds the run then."""
+    """Return why the diagnosis ended, and what bounds the run then."""
     bound = next(
         (finding for finding in summarise(way.last).findings if finding.tells == "bound"), None
     )

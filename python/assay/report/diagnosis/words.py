@@ -23,7 +23,7 @@ DISK_MIN = 1.02
 
 
 def title(document: DiagnoseDocument) -> str:
-    """What was diagnosed, in a line."""
+    """Return the title of a diagnosis: workload, engine and scale in a line."""
     engine = f"{document['engine_title']} {document['engine_version'] or ''}".rstrip()
     scale = f"{document['scale_name']} {document['scale']:g}"
     names = f", {', '.join(document['operations'])}" if document["operations"] else ""
@@ -69,14 +69,14 @@ def signed(share: float) -> str:
 
 
 def step_words(step: DiagnosisStep) -> str:
-    """What a step is on top of."""
+    """Return the changes that a step builds on."""
     if not step["on_top_of"]:
         return "As it is"
     return f"With {', '.join(step['on_top_of'])}"
 
 
 def _of_data(tried: TriedCause) -> Iterator[str]:
-    """What a change of the data costs: disk, and the time to make it."""
+    """Yield the cost of a change of the data: disk space, and the time to make it."""
     before, after = tried["disk"]
     if before and after and after > DISK_MIN * before:
         share = percent_text(after / before - 1)

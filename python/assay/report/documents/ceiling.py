@@ -24,7 +24,7 @@ ReadMethod = Literal["pread", "io_uring"]
 
 
 class CeilingRequestEntry(TypedDict):
-    """What was asked for."""
+    """The options with which a ceiling was measured."""
 
     directory: str
     size_bytes: int
@@ -36,7 +36,7 @@ class CeilingRequestEntry(TypedDict):
 
 
 class CeilingHost(TypedDict):
-    """The machine."""
+    """The machine of a ceiling."""
 
     name: str | None
     kernel: str | None
@@ -48,7 +48,7 @@ class CeilingHost(TypedDict):
 
 
 class DiskMedium(TypedDict):
-    """What the disk below it says of itself."""
+    """The disk's description of itself."""
 
     name: str
     model: str | None
@@ -80,7 +80,7 @@ class CeilingCheck(TypedDict):
 
 
 class HidingSigns(TypedDict):
-    """Whether something in front of the medium answered in its place."""
+    """Signs that a cache in front of the medium answered in its place."""
 
     virtual: Annotated[bool, Field(description="The disk says that it is a virtual one.")]
     signs: Sequence[str]
@@ -156,7 +156,7 @@ class CoreSpeedEntry(MachinePointEntry):
 
 
 class CeilingDocument(TypedDict):
-    """What `assay ceiling --json` and `assay show --json` of such a record print.
+    """The document of `assay ceiling --json`, and of `assay show --json` for a ceiling.
 
     A figure that was not measured is null.
     """

@@ -20,7 +20,7 @@ class SlowerOperation(TypedDict):
 
 
 class Experimented(TypedDict):
-    """What an experiment is, as it declares itself."""
+    """An experiment, as it declares itself."""
 
     kind: str
     changes: str
@@ -119,7 +119,7 @@ class DiagnoseDocument(TypedDict):
 
 
 class PlacedDiagnosis(DiagnoseDocument):
-    """The same with where its files are."""
+    """A diagnosis with the place of its files."""
 
     study: str
     """Directory of its runs' study; empty: nothing was run."""

@@ -1,4 +1,4 @@
-"""What a document of an observation has beside what runs have."""
+"""The sections that only the document of an observation has."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ObservedStatementRow(TypedDict):
 
 
 class ObservedSection(TypedDict):
-    """How a server was looked at that others drove."""
+    """The way in which a server was observed while other clients drove it."""
 
     window_s: float
     looks: int

@@ -1,4 +1,4 @@
-"""What changes would do to a run's metrics: what `assay whatif --json` prints of some changes."""
+"""The document of `assay whatif --json` for some changes."""
 
 from __future__ import annotations
 

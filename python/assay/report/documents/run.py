@@ -35,7 +35,7 @@ from assay.report.documents.what_if import WhatIfSection
 
 
 class RunDocument(TypedDict):
-    """What `assay show --json` prints and derived/summary.json holds.
+    """The document of `assay show --json`, also kept in derived/summary.json.
 
     A figure that was not measured is null, never 0. Seconds, bytes and shares of one throughout;
     names end in their unit where it is not plain.

@@ -269,7 +269,7 @@ class ConditionEntry(TypedDict):
 
 
 class StudyDocument(TypedDict):
-    """What `assay study --json` and `assay report STUDY --json` print.
+    """The document of `assay study --json` and `assay report STUDY --json`.
 
     A figure has subjects, which are compared, and measures, by whose keys the values of an article
     that was published stand beside ours. What was not measured is null, or is not there.

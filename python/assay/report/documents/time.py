@@ -8,7 +8,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class TimeSection(TypedDict):
-    """Where wall time went, as trees whose nodes are the sums of their children."""
+    """The wall time as trees whose nodes are the sums of their children."""
 
     run: TimeTreeNode | None
     """Of all operations together; null: not split."""

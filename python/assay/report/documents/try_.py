@@ -54,7 +54,7 @@ class TriedPlan(TypedDict):
 
 
 class TriedAnswers(TypedDict):
-    """Whether answers stayed right."""
+    """The comparison of answers before and after a change."""
 
     verdict: str
     words: str
@@ -68,7 +68,7 @@ class TriedRound(TypedDict):
 
 
 class TrialDocument(TypedDict):
-    """What a change gave, without its place and the history."""
+    """The result of a change, without its place and the history."""
 
     run: str
     workload: str
@@ -98,13 +98,13 @@ class TrialDocument(TypedDict):
 
 
 class PlacedTrial(TrialDocument):
-    """The same with the directory of its study."""
+    """The result of a change with the directory of its study."""
 
     study: str
 
 
 class PredictionRecord(TypedDict):
-    """How often some predictions came true."""
+    """The rate at which predictions came true."""
 
     tried: int
     decided: int
@@ -122,7 +122,7 @@ class PredictionHistory(PredictionRecord):
 
 
 class TryDocument(PlacedTrial):
-    """What `assay try` prints."""
+    """The document of `assay try --json`."""
 
     calibration: PredictionHistory
 

@@ -1,4 +1,4 @@
-"""What bounds the operations of a workload: what `assay why --json` prints."""
+"""The document of `assay why --json`: what bounds the operations of a workload."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ScarcityLevel(TypedDict):
 
 
 class ResourceElasticity(TypedDict):
-    """How an operation's time answers to one resource, by one method."""
+    """The response of an operation's time to one resource, by one method."""
 
     resource: str
     method: str
@@ -74,7 +74,7 @@ class DeviceReads(TypedDict):
 
 
 class BoundOperation(TypedDict):
-    """What bounds one operation."""
+    """The resource that bounds one operation."""
 
     operation: str
     verdict: BottleneckVerdict
@@ -98,7 +98,7 @@ class MissingVariant(TypedDict):
 
 
 class WhyHead(TypedDict):
-    """What all runs of the study have in common; most is missing where there is no run."""
+    """The facts that all runs of the study share; most are missing without a run."""
 
     workload: NotRequired[str]
     workload_title: NotRequired[str]
@@ -114,7 +114,7 @@ class WhyHead(TypedDict):
 
 
 class WhyDocument(WhyHead):
-    """What bounds a workload's operations."""
+    """The resources that bound a workload's operations."""
 
     question: str
     study: str

@@ -125,7 +125,7 @@ def difference_view(tree: DifferenceTree, share_min: float) -> FlameView:
     legend = [
         (MORE, "more CPU time than the other run"),
         (LESS, "less"),
-        (several, "no difference that can be told from noise"),
+        (several, "no difference beyond noise"),
     ]
     # Differences are of all operations together: one operation alone is a page of its own.
     return FlameView(data, legend, [], has_kernel(tree), left_out(tree), share_min)

@@ -148,7 +148,7 @@ def _change(finding: FindingRow) -> list[tuple[str, str, bool]]:
 
 
 def _to_try(text: str | None) -> list[tuple[str, bool]]:
-    """Advice as pieces, of which commands are told apart: they can be copied."""
+    """Return advice as pieces, with commands marked so that they can be copied."""
     if not text:
         return []
     if text.startswith("assay "):

@@ -1,4 +1,4 @@
-"""Where the nodes of a call tree stand in a flame graph or icicle, in shares of its width."""
+"""Places the nodes of a call tree in a flame graph or icicle, in shares of its width."""
 
 from __future__ import annotations
 

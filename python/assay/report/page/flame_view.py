@@ -110,7 +110,7 @@ def drawn(tree: CallTree) -> dict[str, object]:
 
 
 def one_kind(tree: Mapping[str, Any]) -> list[int]:
-    """Of each node the work that most samples at it and below it did, or `SEVERAL`."""
+    """Return for each node the work of most of its samples, or `SEVERAL`."""
     rows = zip(tree["work"], tree["work_samples"], tree["total"], strict=True)
     return [work if did >= ONE_KIND_SHARE * total else SEVERAL for work, did, total in rows]
 

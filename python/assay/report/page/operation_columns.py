@@ -168,7 +168,7 @@ def cell(column: Column, operation: OperationRow) -> dict[str, object]:
 
 
 def _split_columns(document: RunDocument) -> list[Column]:
-    """Where the time went: the CPU always, what else there was, and how much is accounted for."""
+    """Return the columns of the time split: CPU, other causes, and the accounted share."""
     operations = document["operations"]
     is_load = document["conditions"]["clients"] is not None
     occurs = {

@@ -70,7 +70,7 @@ def missing_rows(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def factor_words(node: PlanOperator) -> str:
-    """By which factor an estimate is off, and in which direction; empty where it is near."""
+    """Return the estimate's factor of error and its direction; empty if it is small."""
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""
@@ -116,7 +116,7 @@ def _captured(document: RunDocument, plan: StatementPlan) -> str:
 
 def _untimed(plan: StatementPlan) -> str:
     why = f": {plan['reason'].rstrip('.')}" if plan["reason"] else ""
-    return f"The engine told estimates only, no time and no rows{why}."
+    return f"The engine reported estimates only, no time and no rows{why}."
 
 
 def _facts(plan: StatementPlan) -> str:

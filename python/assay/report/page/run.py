@@ -345,7 +345,7 @@ def _flat(prefix: str, value: object) -> list[tuple[str, str]]:
 def _fact_text(name: str, value: object) -> str:
     match value:
         case None:
-            return "not told by the host"
+            return "not reported by the host"
         case bool():
             return "yes" if value else "no"
         case list():

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 ABOUT = (
-    "CPU utilisation as mpstat tells it, requests, rate and size of the I/O of {device} as iostat"
-    " does, between looks {interval_s:g} s apart. The device holds the data; what others ask of it"
-    " is in it, too."
+    "CPU utilisation as in mpstat, requests, rate and size of the I/O of {device} as in iostat,"
+    " at intervals of {interval_s:g} s. The device holds the data; requests of other programs are"
+    " included."
 )
 
 

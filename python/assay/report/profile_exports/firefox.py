@@ -73,7 +73,7 @@ def write(source: Source, out: BinaryIO) -> None:
 
 
 def profile(source: Source) -> dict[str, Any]:
-    """The document."""
+    """Return the profile as a document of Firefox's profiler."""
     passes = _passes(source)
     works = [OTHER, *sorted(set(source.samples["work"].unique()) - {OTHER})]
     begun_ns = min(source.samples["time_ns"][0] - source.period_ns, passes["started_ns"][0])

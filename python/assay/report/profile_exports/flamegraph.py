@@ -108,7 +108,7 @@ def _named(label: str, width: float) -> Frame:
 
 
 def _is_dark(colour: str) -> bool:
-    """Whether white text is easier to read on a colour (`#rrggbb`) than black."""
+    """Return True if white text is easier to read on a colour (`#rrggbb`) than black."""
     red, green, blue = bytes.fromhex(colour[1:])
     return 0.299 * red + 0.587 * green + 0.114 * blue < LUMA_OF_DARK
 

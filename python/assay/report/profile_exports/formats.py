@@ -1,4 +1,4 @@
-"""Which formats a profile can be exported to, and the file that it becomes."""
+"""The formats to which a profile can be exported, and their files."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class MissingRules:
 
 @dataclass(frozen=True)
 class ExplainedDifference:
-    """What changed from another run to this one.
+    """The difference from another run to this one.
 
     Attributes:
         ours: The document of this run.

@@ -38,7 +38,7 @@ def unjudged_row(directory: Path) -> dict[str, Any]:
 
 
 def _subject(facts: Mapping[str, Any], kind: str) -> dict[str, str | None]:
-    """What was run on what."""
+    """Return the workload and the engine of a record."""
     workload, engine = facts.get("workload"), facts.get("engine")
     if not workload or not engine:
         return {"workload": kind, "engine": None, "title": None}

@@ -1,4 +1,4 @@
-"""Why a run failed."""
+"""Says why a run failed."""
 
 from __future__ import annotations
 

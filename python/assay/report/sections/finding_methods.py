@@ -1,4 +1,4 @@
-"""How findings are made, in the words of the files that make them."""
+"""Collects the descriptions of findings from the modules that make them."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def plan_differences(
 
 
 def _same_statement(ours: Plan, other: Plan) -> bool:
-    """By their names: a statement with a list has another number for each length of it."""
+    """Return True if two plans are of the same statement, by name or else by number."""
     if ours.name is not None and other.name is not None:
         return ours.name == other.name
     return ours.statement == other.statement

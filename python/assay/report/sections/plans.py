@@ -44,7 +44,7 @@ def captured_of(run: Run) -> Captured:
 
 
 def plans_section(run: Run) -> dict[str, list[StatementPlan]]:
-    """By operation the plans of its statements, as `Plan.facts` and more.
+    """Return the plans of each operation's statements, as `Plan.facts` and more.
 
     A plan has `seconds` (thread-seconds of all operators together) and `tables` (columns that are
     read and named of each), a node `share` (of the seconds), `q_error` and `worst`.

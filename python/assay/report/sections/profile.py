@@ -86,7 +86,7 @@ def section(
 
 
 def _passes(profile: Profile) -> int:
-    """How often the operation that ran most often was measured."""
+    """Return how often the most frequent operation was measured."""
     counts = profile.passes.group_by("operation").len()["len"].to_list()
     return max(counts, default=0)
 
@@ -112,7 +112,7 @@ def _work_rows(table: pl.DataFrame) -> list[WorkRow]:
 def _symbols(
     profile: Profile, operation: str | None, symbols_max: int | None
 ) -> tuple[list[SymbolRow], SymbolRest]:
-    """Functions that are told one by one, and what the others come to."""
+    """Return the functions that are listed, and the sum of the others."""
     table = symbols_table(profile, operation)
     shown = table if symbols_max is None else table.head(symbols_max)
     members = _members(profile, operation)

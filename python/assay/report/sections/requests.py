@@ -1,4 +1,4 @@
-"""How contiguous the reads of the data's device were: `requests` in the section `storage`."""
+"""The contiguity of device reads: `requests` in the section `storage`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def requests_section(run: Run) -> RequestsSection | None:
 
 
 def why_no_requests(run: Run) -> str | None:
-    """Why there is no such part; None if there is."""
+    """Return why there is no such part; None if there is."""
     probe = (run.facts.get("probes") or {}).get(PROBE)
     if probe is None:
         return NOT_ASKED

@@ -144,7 +144,7 @@ def _warnings(test: Played) -> list[str]:
 
 
 def _apart(test: Played) -> str:
-    """By how much the runs differ, and which of their tests does more."""
+    """Return by how much the runs differ, and which of their tests differs more."""
     of_runs = [figures(run, test.scale) for run in test.runs]
     shares = {
         kind: max(values) / min(values) - 1

@@ -59,7 +59,7 @@ def storage_section(run: Run) -> StorageSection | None:
 
 
 def interval_for(span_s: float, sampled_s: float) -> float:
-    """The shortest of some round intervals that gives few enough points and loses no sample."""
+    """Return the shortest round interval in seconds that gives few points and loses no sample."""
     fitting = (
         interval
         for interval in INTERVALS_S

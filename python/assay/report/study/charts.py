@@ -105,7 +105,7 @@ def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
 
 
 def all_charts(figure: FigureEntry) -> list[ShownChart]:
-    """Its charts; those beside the article, in times of a base, come first."""
+    """Return a figure's charts; those relative to a base come first."""
     return [*_relative(figure), *figure["charts"]]
 
 
@@ -143,7 +143,7 @@ def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
 
 
 def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
-    """A chart of what is told in times of another quantity, one a base."""
+    """Return the chart of times relative to another quantity, one for each base."""
     article = figure["article"]
     bases: dict[str, list[str]] = {}
     times: dict[str, float] = {}
@@ -170,7 +170,7 @@ def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
 
 
 def _alike(keys: Sequence[str], times: Mapping[str, float]) -> bool:
-    """Whether quantities can be seen beside each other on one axis."""
+    """Return True if quantities can share one axis."""
     ratios = [times[key] for key in keys]
     return min(ratios) > 0 and max(ratios) / min(ratios) <= APART_MAX
 

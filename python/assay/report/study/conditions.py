@@ -56,7 +56,7 @@ def _machine(run: Run) -> Iterator[tuple[str, str]]:
     )
     yield "memory", bytes_text(host.get("memory_bytes"))
     storage = host.get("data_filesystem") or {}
-    yield "storage of the data", str(storage.get("type") or "not told by the host")
+    yield "storage of the data", str(storage.get("type") or "not reported by the host")
     yield (
         "system",
         ", ".join(

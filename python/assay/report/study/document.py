@@ -255,7 +255,7 @@ def _figure(
 
 
 def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
-    """Why a figure has no runs."""
+    """Return why a figure has no runs."""
     part_names = {part.name for part in record.parts}
     if not part_names & set(asked.parts):
         left_out = [

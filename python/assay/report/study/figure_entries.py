@@ -56,7 +56,7 @@ def compared_entry(row: Beside) -> ComparedEntry:
 
 
 def article_table(table: TableFacts) -> ArticleTableEntry:
-    """Return a table of the article."""
+    """Return the article's published values as a table."""
     value = table.value
     return {
         "name": table.name,

@@ -66,7 +66,7 @@ def checks_of(run: Run) -> tuple[CheckResult, ...]:
     try:
         return tuple(_check(check) for check in document["checks"])
     except (KeyError, TypeError) as error:
-        log.warning("the kept report of run %s is of no use: %r", run.id, error)
+        log.warning("the kept report of run %s cannot be used: %r", run.id, error)
         return tuple(judge(run))
 
 

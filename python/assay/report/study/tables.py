@@ -46,7 +46,7 @@ def number_in(cell: Cell) -> float:
 
 
 def is_number(column: ColumnEntry) -> bool:
-    """Whether its cells are numbers."""
+    """Return True if the column's cells are numbers."""
     return column["unit"] is not None
 
 

@@ -73,7 +73,7 @@ def _head(panel: Sequence[TradeRow], room: int) -> list[str]:
 
 
 def _cells(panel: Sequence[TradeRow], room: int) -> dict[str, str]:
-    """By level its number and a bar, of which the longest has the whole room."""
+    """Return a number and a bar for each level; the longest bar fills the room."""
     numbers = {row["level"]: text(row["value"], row["unit"]) for row in panel}
     wide = max(map(len, numbers.values()))
     longest = max(BAR_MIN, room - wide - 1)

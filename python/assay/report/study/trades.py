@@ -112,7 +112,7 @@ def _panel(
 
 
 def _is_off(row: TradeRow, rows: Sequence[TradeRow]) -> bool:
-    """Whether it is a first execution so far above all later ones that these would not be seen."""
+    """Return True if a first execution is so high that later ones could not be seen."""
     later = max((float(other["value"]) for other in rows if other["drawn"] == LATER), default=0.0)
     return row["drawn"] == FIRST and float(row["value"]) > FIRST_MAX * later
 

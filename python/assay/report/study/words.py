@@ -67,7 +67,7 @@ def short(document: StudyDocument) -> list[tuple[str, str]]:
 
 
 def doubts_sentence(document: StudyDocument) -> str | None:
-    """Why a study is not valid as a whole, in one sentence; None if it is."""
+    """Return why a study is not valid as a whole, in one sentence; None if it is."""
     runs_by_check: dict[str, set[str]] = {}
     for doubt in document["doubts"]:
         runs_by_check.setdefault(doubt["check"].replace("_", " "), set()).update(doubt["runs"])
@@ -115,7 +115,7 @@ def runs_sentence(document: StudyDocument) -> str:
 
 
 def _lost(document: StudyDocument) -> bool:
-    """Whether runs that ended well have no record that can be read."""
+    """Return True if runs that ended well have no readable record."""
     parts = document["parts"]
     ended = sum(variant["runs"] for part in parts for variant in part["variants"])
     return bool(ended > sum(part["runs"] for part in parts))

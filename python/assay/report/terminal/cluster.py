@@ -34,7 +34,7 @@ def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """All that is told of a cluster: the measured part, its seconds, operations, skew, barriers."""
+    """Return the lines of a cluster: measured part, seconds, operations, skew, barriers."""
     cluster = document["cluster"]
     if cluster is None:
         return

@@ -195,7 +195,7 @@ def _pruning(table: Mapping[str, Any], width: int, most: int | None) -> Iterator
     of = max(12, width - 47)
     yield "Columns that are read of a table, and how many are needed"
     if not every:
-        yield f"{LEAD}none is read that is not needed, as far as it is told (--all)"
+        yield f"{LEAD}no unneeded column is read, as far as the plans show (--all)"
         return
     yield f"{LEAD}{'':<{of}} {'table':<11}{_heads(names, 16)}"
     rows = _first_of(every, most)
@@ -235,7 +235,7 @@ def _heads(names: Sequence[str], of: int = 11) -> str:
 
 
 def _apart(names: Sequence[str], of: int) -> Sequence[str]:
-    """Names without what they begin with alike, where they are the same in so many columns."""
+    """Return names without their common beginning, where they agree in several columns."""
     if len({_short(name, of) for name in names}) == len(names):
         return names
     for mark in "=@":

@@ -87,7 +87,7 @@ def difference_lines(
 
 
 WITHOUT_INTERVAL = (
-    "One pass was measured on each side: there is no interval, so nothing here is told from noise."
+    "One pass was measured on each side: there is no interval, so differences may be noise."
     " Measure longer (--min-time 60s) on both sides."
 )
 

@@ -193,7 +193,7 @@ def _count(rows: float | None) -> str:
 
 
 def factor_text(node: PlanOperator) -> str:
-    """How many times as many rows came as expected, `27x` or `1/27`; empty where it is near."""
+    """Return actual rows over estimated ones, such as `27x` or `1/27`; empty if close."""
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""

@@ -157,7 +157,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def _ends_of_qualifiers(name: str) -> Iterator[int]:
-    """Where the parts of a C++ name begin that follow a `::` outside of template arguments.
+    """Yield where the parts of a C++ name begin, outside of template arguments.
 
     The slot of a virtual table says nothing without its class.
     """

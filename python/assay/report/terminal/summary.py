@@ -128,12 +128,12 @@ def render(document: RunDocument, *, all_operations: bool, console: Console) -> 
 
 
 def width_of(console: Console) -> int:
-    """How wide lines may be: the terminal's width, as long as lines can be read well."""
+    """Return the width of lines: the terminal's, within the bounds of easy reading."""
     return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
 
 
 def where_words(where: CauseShares) -> list[str]:
-    """Where time went: the CPU first, then causes, largest first."""
+    """Return the time split in words: the CPU first, then causes, largest first."""
     parts = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
     return parts or ["time not split"]
 
@@ -246,7 +246,7 @@ def _loaded_lines(operations: list[OperationRow], width: int, *, all_operations:
 
 
 def _together_lines(document: RunDocument, width: int) -> list[str]:
-    """Where the time of all operations went, if that is known of none of them alone."""
+    """Return the time split of all operations together, if that of each is unknown."""
     where = document["where"]
     if where is None or any(
         _where_shares(operation["where"]) for operation in document["operations"]
@@ -359,7 +359,7 @@ def _trust(document: RunDocument) -> list[str]:
 
 
 def _doubts_of_where(document: RunDocument) -> list[str]:
-    """Of which operations too much time has no source that accounts for it, or more than one."""
+    """Return the operations whose time is unaccounted for, or accounted for twice."""
     where = document["where"]
     if where is None:
         return []
@@ -399,7 +399,7 @@ def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
 
 
 def _ending(document: RunDocument, width: int) -> list[str]:
-    """Where the report or the record is, the legal line, and what to type next."""
+    """Return the place of the report or record, the legal line, and the next commands."""
     following = [f"{'Next':<{LABEL_WIDTH}}{command}" for command in next_lines(document)]
     label, where = "Record", document["path"]
     if document["report"] is not None:

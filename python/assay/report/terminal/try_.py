@@ -27,15 +27,15 @@ MEANS = {
     "came true": "the gain is what was predicted",
     "smaller": "there is a gain, and it is smaller than predicted",
     "larger": "there is a gain, and it is larger than predicted",
-    "no gain": "no gain is told from noise, and what was predicted is ruled out",
+    "no gain": "no gain beyond noise, and what was predicted is ruled out",
     "slower": "it takes longer",
     "gain": "there is a gain; none was predicted",
-    "undecided": "the interval is too wide to tell what was predicted from noise: raise --repeat",
+    "undecided": "the interval is too wide to decide: raise --repeat",
     "not compared": "no operation succeeded in all runs",
 }
 WITHOUT_INTERVAL = "one round has no interval: raise --repeat"
 TOGETHER = "together"
-NOTHING_RULED_OUT = "no gain is told from noise"
+NOTHING_RULED_OUT = "no gain beyond noise"
 
 
 def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _predicted(share: float | None) -> str:
 
 
 def history_words(calibration: PredictionHistory, document: TrialDocument | None = None) -> str:
-    """How often predictions came true: of the kind at hand, and of all."""
+    """Return how often predictions came true: of the kind at hand, and of all."""
     if not calibration["decided"]:
         return "no prediction is decided yet"
     method = document["finding"]["method"] if document else None

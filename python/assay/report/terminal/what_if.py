@@ -236,7 +236,7 @@ def _sentences(label: str, sentences: list[str], width: int) -> Iterator[str]:
 
 
 def _shakes(operation: SensitivityRow) -> float:
-    """By how much an operation's own spread moves the last metric; most comes first."""
+    """Return a sort key: the effect of an operation's spread on the last metric."""
     last = operation["weights"][-1]
     if last["at_min"] is None or last["at_max"] is None:
         return -abs(float(last["elasticity"]))
@@ -252,7 +252,7 @@ def _about(weighed: list[SensitivityRow]) -> str:
 
 
 def _times(weighed: list[SensitivityRow], room: int) -> Sequence[SensitivityTime]:
-    """Which times there is something to tell of, and room for."""
+    """Return the times that have something to show and fit on the line."""
     varied = any(operation["seconds_min"] is not None for operation in weighed)
     return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
 

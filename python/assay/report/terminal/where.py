@@ -1,4 +1,4 @@
-"""Where time went on a terminal: one line as a sum, bars by cause, and why it is not known."""
+"""Prints the time split: one line as a sum, bars by cause, and reasons for what is unknown."""
 
 from __future__ import annotations
 
@@ -49,11 +49,12 @@ NOT_KNOWN = (
     " time is in the wall time and, if they run here, in the background load"
 )
 NOT_LOOKED = (
-    "of a load it is known from looks at the engine's threads (probe waits), and there are none"
+    "under a load it is known from samples of the engine's threads (probe waits), and there are"
+    " none"
 )
 OF_NODES = (
-    "threads of several nodes share it and rest in pools, and which of them were at work for it"
-    " nobody tells: the line of the cluster has what its tasks waited for"
+    "threads of several nodes share it, and it is unknown which of them worked for it: the"
+    " cluster's line has the waits of its tasks"
 )
 OF_STATEMENTS = "time that sessions spent on statements"
 TOGETHER = "sessions of this engine share one process, so it is known of all together only"
@@ -71,13 +72,13 @@ def knows_engine(document: RunDocument) -> bool:
 
 
 def why_not_split(document: RunDocument, operation: OperationRow) -> str:
-    """Why it is not known where an operation's time went."""
+    """Return why an operation's time could not be split."""
     coverage = operation["coverage"]
     if coverage is not None and coverage > LOOKED_COVERAGE_MAX:
         return (
-            f"not told, what was counted of its threads comes to {percent_text(coverage)} of their"
-            f" time, and above {percent_text(LOOKED_COVERAGE_MAX)} it is not believed:"
-            f" {seconds_text(operation['seconds'])} is too short for counters and looks"
+            f"not known, the counters of its threads add up to {percent_text(coverage)} of their"
+            f" time, and sums above {percent_text(LOOKED_COVERAGE_MAX)} are not used:"
+            f" {seconds_text(operation['seconds'])} is too short for counters and samples"
             + ("" if document.get("own_tables") else ". A larger --scale makes it longer")
         )
     if not knows_engine(document):
@@ -85,10 +86,10 @@ def why_not_split(document: RunDocument, operation: OperationRow) -> str:
     if document["cluster"] is not None:
         return f"not measured, {OF_NODES}"
     if document["observed"] is not None:
-        return "not told, too few looks saw it: look longer, or at a busier time"
+        return "not known, too few samples saw it: observe for longer, or at a busier time"
     if document["pace"] is None:
         return f"not measured, {NOT_READ}"
-    return f"not told, {TOGETHER if document['where'] else NOT_LOOKED}"
+    return f"not known, {TOGETHER if document['where'] else NOT_LOOKED}"
 
 
 def split_seconds(operations: list[OperationRow]) -> dict[str, float]:
@@ -157,7 +158,7 @@ def cause_lines(
 
 
 def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Where the time of a whole run went: of one pass in seconds, of a load in shares."""
+    """Yield the time split of a whole run: seconds of a pass, or shares of a load."""
     operations = document["operations"]
     where = document["where"]
     if not operations:
@@ -181,7 +182,7 @@ def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
 def _load_lines(document: RunDocument, width: int) -> Iterator[str]:
     if document["where"] is None:
         why = NOT_LOOKED if knows_engine(document) else NOT_KNOWN
-        yield from labelled("Where", f"not told, {why}", width)
+        yield from labelled("Where", f"not known, {why}", width)
         return
     of = "service time of all operations" if document["observed"] is None else OF_STATEMENTS
     yield from labelled("Where", f"of the {of}", width)

@@ -18,7 +18,7 @@ LABEL_WIDTH = 9
 SHAPES = {
     "serial": "in proportion",
     "flat": "no effect",
-    "unclear": "not told from noise",
+    "unclear": "not beyond noise",
     "kinked": "below a level only",
 }
 REMARKS_MAX = 4

@@ -28,7 +28,7 @@ OF_ONE_CORE = "100 % cpu is one core"
 
 
 def cores_words(cluster: ClusterSection) -> str:
-    """How much CPU there could be at most."""
+    """Return the most CPU that a cluster's nodes could use, in words."""
     cores = cluster["platform_cores"]
     if cores is None:
         return f"{OF_ONE_CORE}; how many all nodes may use is not known"
@@ -55,7 +55,7 @@ def barrier_words(barriers: BarriersSection) -> list[str]:
     if barriers["missing"] is not None:
         return [f"barriers: not measured: {barriers['missing']}"]
     if barriers["lost_share"] is None:
-        return ["barriers: not measured: no execution was long enough for ten looks at its CPUs"]
+        return ["barriers: not measured: no execution was long enough for ten samples of its CPUs"]
     if not barriers["count"]:
         return ["barriers: none"]
     count = barriers["count"]

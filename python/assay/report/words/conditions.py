@@ -43,7 +43,7 @@ def load_conditions(document: RunDocument) -> list[str] | None:
 
 
 def fleet_words(fleet: FleetSection | None) -> list[str]:
-    """How many hosts drove, and how well their clocks are known; empty where one driver drove."""
+    """Return how many hosts drove, and their clocks' uncertainty; empty for one driver."""
     if fleet is None:
         return []
     lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""

@@ -150,7 +150,7 @@ def _cells(row: CountedObject) -> list[Cell]:
 
 
 def cpu_rows(used: SessionsSection) -> list[CpuRow]:
-    """Who used a server's CPU: each owner with its share, and below it who that was."""
+    """Return the rows of a server's CPU time: each owner, and its sessions below it."""
     return [
         *_session_rows(used),
         *_title_rows(used, used["background"], "the server's own processes"),
@@ -249,7 +249,7 @@ def _sum(users: Sequence[SessionRow | ProcessesRow]) -> ServerUsage:
 def _picked(
     users: Sequence[SessionRow | ProcessesRow], pick: Callable[[list[float]], float]
 ) -> ServerUsage:
-    """Of each figure what `pick` gives; None where one of them was not measured."""
+    """Apply `pick` to each figure of several users; None where one was not measured."""
 
     def picked(figure: UsageFigure) -> float | None:
         values = [entry[figure] for entry in users]

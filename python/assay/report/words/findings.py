@@ -27,7 +27,7 @@ def to_do_texts(finding: FindingRow) -> list[str]:
 
 
 def carry_out(run: str, finding: FindingRow) -> str | None:
-    """The command that carries a finding's advice out; None for none, or if it is told already."""
+    """Return the command that carries out a finding's advice; None if it is shown already."""
     command = f"assay try {run} {finding['key']}"
     is_told = finding["to_try"] is not None and command in finding["to_try"]
     return None if finding["advice"] is None or is_told else command

@@ -1,4 +1,4 @@
-"""How a run was measured, in sentences that follow from its document and record."""
+"""Describes how a run was measured, from its document and record."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ STEADY_WORDS = (
 )
 SPLIT_WORDS = (
     "Where the time went: counters of the engine's threads are read just outside each timed"
-    " interval, and looks at each thread tell what it slept for. Together they give thread-seconds"
+    " interval, and samples of each thread show what it slept for. Together they give"
+    " thread-seconds"
     " by cause: on a CPU, ready and kept from one, asleep for a disk, a lock, the client, other"
     " workers. They are scaled to the operation's time. What no source accounts for is a part of"
     " its own."
@@ -70,8 +71,9 @@ POOLED_WORDS = (
 )
 OBSERVED_WORDS = (
     "Nothing was driven: the server's own statements were observed. A statement's time is what the"
-    " server counted of it between the begin and the end of looking. Looks at its sessions at even"
-    " distances see what the server does not count, such as commits and statements that have not"
+    " server counted of it between the begin and the end of the observation. Samples of its"
+    " sessions at even intervals show what the server does not count, such as commits and"
+    " statements that have not"
     " ended: where they differ by more than three standard errors, time is by looks. What sessions"
     " waited for is what they said at these looks; the time in which they did not wait is divided"
     " by what their processes used of the CPUs."
@@ -221,7 +223,7 @@ def table_about(document: RunDocument) -> str:
 
 
 def _measured_words(document: RunDocument) -> str:
-    """How the operations were issued and what is counted of them."""
+    """Return how the operations were issued and which of them count."""
     conditions = document["conditions"]
     if document["observed"] is not None:
         return OBSERVED_WORDS
@@ -267,7 +269,7 @@ def paragraphs(document: RunDocument) -> list[str]:
 
 
 def no_findings(document: RunDocument) -> str:
-    """Why there is nothing to explain, and what was looked for."""
+    """Return why there is no finding, and what was looked for."""
     if not document["operations"]:
         return "Nothing to explain: no operation was measured."
     if all(op["coverage"] is None for op in document["operations"]):

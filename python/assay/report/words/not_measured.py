@@ -29,7 +29,7 @@ STREAM_WORDS = {
 }
 # Ways of finding what waited for a disk of which there is nothing to excuse.
 EXACT_ENOUGH = {BY_DELAY_ACCOUNTING, BY_LOOKS}
-OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a server that is somebody else's."
+OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a running server."
 WAITS = "waits"
 
 
@@ -60,7 +60,7 @@ def not_measured(run: Run, document: RunDocument) -> list[str]:
 
 
 def why_no_profile(run: Run, document: RunDocument) -> str | None:
-    """Why there are no CPU samples, with the mend; None if there are."""
+    """Return why there are no CPU samples, with the mend; None if there are."""
     if document["profile"] is not None:
         return None
     return f"CPU samples: not measured, {no_profile(run)}"
@@ -80,12 +80,12 @@ def run_command(run: Run) -> str:
 
 
 def no_profile(run: Run) -> str:
-    """Why a record has no profile, and how to get one."""
+    """Return why a record has no profile, and how to get one."""
     return OBSERVED_NO_PROFILE if run.kind == KIND_OBSERVED else _run_without_profile(run)
 
 
 def _run_without_profile(run: Run) -> str:
-    """Why a run has no profile, and how to get one."""
+    """Return why a run has no profile, and how to get one."""
     probe = run.facts.get("probes", {}).get("profile") or {}
     request = run.facts["request"]
     again = f"`{run_command(run)} --profile` takes them."
@@ -101,7 +101,7 @@ def _run_without_profile(run: Run) -> str:
     if untold and not run.has("samples"):
         were = "they were asked for, but " if asked_for else ""
         return (
-            f"{were}the engine's processes cannot be told on this host: measure where the server"
+            f"{were}the engine's processes are not known on this host: measure where the server"
             " runs, or without --dsn."
         )
     if not run.has("samples"):
@@ -120,7 +120,7 @@ def _follows_no_engine(run: Run) -> bool:
 
 
 def why_no_counters(run: Run, document: RunDocument) -> str | None:
-    """Why there is nothing that the engine counted; None if there is."""
+    """Return why there are no engine counters; None if there are."""
     if document["engine_counters"] is not None:
         return None
     lead = "engine counters: not measured"
@@ -135,7 +135,7 @@ def why_no_counters(run: Run, document: RunDocument) -> str | None:
 
 
 def why_no_sessions(run: Run, document: RunDocument) -> str | None:
-    """Why it is not known who used the server's CPU; None if it is."""
+    """Return why the users of the server's CPU are unknown; None if they are known."""
     if document["sessions"] is not None:
         return None
     lead = "who used the server's CPU: not measured"
@@ -154,7 +154,7 @@ def _ended(document: RunDocument) -> str:
 
 
 def _disk_words(run: Run, document: RunDocument) -> list[str]:
-    """How waiting for disk was found where the kernel did not count it."""
+    """Return how waits for the disk were found without the kernel's counts."""
     off = run.environment.get("host", {}).get("delay_accounting") == "0"
     methods = sorted({op["disk_method"] for op in document["operations"]} - EXACT_ENOUGH)
     if not off or not methods:
@@ -167,7 +167,7 @@ def _disk_words(run: Run, document: RunDocument) -> list[str]:
 
 
 def why_no_waits(run: Run, document: RunDocument) -> str | None:
-    """Why it is not known what the engine's threads slept for; None if it is."""
+    """Return why the waits of the engine's threads are unknown; None if they are known."""
     if run.has(WAITS):
         return None
     lead = "what the engine's threads slept for: not measured"
@@ -175,12 +175,12 @@ def why_no_waits(run: Run, document: RunDocument) -> str | None:
     if probe is not None and probe["error"]:
         return f"{lead}, probe {WAITS} failed: {probe['error']}"
     if probe is None:
-        return f"{lead}, probe {WAITS} did not run; what no counter tells is not accounted for."
+        return f"{lead}, probe {WAITS} did not run; time without a counter is not accounted for."
     return f"{lead}, the record has no stream {WAITS}{_ended(document)}."
 
 
 def why_no_plans(document: RunDocument) -> str | None:
-    """Why there are no plans, or not of all operations; None if there are."""
+    """Return why plans are missing; None if all operations have one."""
     reason = document["plan_capture"]["reason"]
     if document["plans"] and reason is None:
         return None
@@ -189,7 +189,7 @@ def why_no_plans(document: RunDocument) -> str | None:
 
 
 def why_no_what_if(document: RunDocument) -> str:
-    """Why nothing is predicted."""
+    """Return why nothing is predicted."""
     if not document["operations"]:
         return "Nothing to predict: no operation was measured."
     without = [op["name"] for op in document["operations"] if op["seconds"] is None]

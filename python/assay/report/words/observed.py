@@ -99,7 +99,7 @@ def basis_text(statement: ObservedStatementRow) -> str:
     if statement["basis"] == "counters" or counted is None:
         return ""
     return (
-        f"by {statement['looks']:,} looks {seconds_text(statement['looked_s'])}, of which the"
+        f"by {statement['looks']:,} samples {seconds_text(statement['looked_s'])}, of which the"
         f" server counted {seconds_text(counted)}: it does not count the end of a transaction,"
         " nor what has not ended"
     )

@@ -30,9 +30,9 @@ def is_wanted(profile: ProfileSection | str | None) -> bool:
 
 
 def why_words(profile: ProfileSection | str | None) -> str:
-    """Why plans are asked what samples are asked elsewhere."""
+    """Return why plans were used where other runs use CPU samples."""
     if not isinstance(profile, dict) or profile["classified"] is None:
-        return "No CPU samples tell what the engine worked at; its plans do."
+        return "The kinds of work come from plans, as there are no CPU samples."
     named = profile["named"] or 0.0
     return (
         f"Only {share_text(profile['classified'])} of the CPU samples tell what the engine worked"
@@ -45,7 +45,7 @@ def mixed_words(plan_work: PlanWorkSection) -> list[str]:
     whole_s = sum(row["seconds"] for row in plan_work["work"])
     return [
         f"{percent_text(mixed['seconds'] / whole_s)} is {mixed['work']} with"
-        f" {' and '.join(mixed['also'])} in it, which plans do not tell apart."
+        f" {' and '.join(mixed['also'])} in it, which plans do not separate."
         for mixed in plan_work["mixed"]
         if whole_s
     ]

@@ -23,7 +23,7 @@ NAMES_SHOWN = 6
 
 
 def statement_words(plan: StatementPlan | MissingPlan | PlanDifferenceRow) -> str:
-    """Which of its operation's statements: by its name, or by its number where it has none."""
+    """Return the statement's name, or its number if it has none."""
     return f"statement {plan['name'] or plan['statement'] + 1}"
 
 
@@ -89,7 +89,7 @@ def columns_words(plan: StatementPlan) -> Iterator[str]:
     for table in plan["tables"]:
         named = f"{len(table['needed'])} named"
         if table["read"] is None:
-            yield f"{table['table']}: {named}, what is read is not told"
+            yield f"{table['table']}: {named}, its columns read are not known"
             continue
         text = f"{table['table']}: {len(table['read'])} read, {named}"
         if table["unneeded"]:

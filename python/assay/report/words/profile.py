@@ -25,18 +25,18 @@ NAMELESS, NAMELESS_NOTE, BOUNDS = ("bounds", "none"), " (no name)", "..0x"
 
 
 # What samples are where an embedded engine served several sessions.
-TOGETHER = "of several sessions: the samples are not told apart by operation"
+TOGETHER = "of several sessions: the samples cannot be split by operation"
 
 
 def no_samples(profile: ProfileSection) -> str:
-    """Why there is no sample to show, with the mend, in one sentence."""
+    """Return why there is no sample to show, with the mend, in one sentence."""
     sampling = profile["sampling"]
     within = profile["operation"] or "an operation"
     if sampling["artefacts"]:
         return f"every sample of {within} is one that was left out, so there is nothing to share."
     if sampling["unplaced"]:
         return (
-            "no sample is known to be of an operation, since nothing tells which session the"
+            "no sample can be assigned to an operation, as it is unknown which session the"
             " engine's processes worked for: measure with --clients 1."
         )
     return (
@@ -47,7 +47,7 @@ def no_samples(profile: ProfileSection) -> str:
 
 
 def headline(profile: ProfileSection) -> str:
-    """How many samples of what, in one line."""
+    """Return the number of samples and their subject, in one line."""
     of = f"of {profile['operation']}" if profile["operation"] else "within operations"
     text = (
         f"{samples_text(profile['samples'])} {of}, {seconds_text(profile['seconds'])} of CPU time"
@@ -58,17 +58,17 @@ def headline(profile: ProfileSection) -> str:
 
 
 def samples_text(samples: int, noun: str = "CPU sample") -> str:
-    """How many samples, in words."""
+    """Return a number of samples in words."""
     return f"{samples:,} {noun}{'s' if samples != 1 else ''}"
 
 
 def passes_text(passes: int) -> str:
-    """How many passes, in words."""
+    """Return a number of passes in words."""
     return f"{passes:,} pass{'es' if passes != 1 else ''}"
 
 
 def share_text(share: float) -> str:
-    """A share in per cent; what is less than can be said with one digit is told as such."""
+    """Return a share in per cent; one below the last digit is written as "less than"."""
     return "< 0.1 %" if 0 < share < FEW else f"{share * 100:.1f} %"
 
 
@@ -84,7 +84,7 @@ def facts(profile: ProfileSection) -> Iterator[tuple[str, str]]:
 
 
 def explained_text(profile: ProfileSection) -> str:
-    """How much of the samples has a kind of work, and a name."""
+    """Return the shares of samples with a kind of work, and with a name."""
     if profile["classified"] is None:
         return "nothing: there are no samples within operations"
     of = "of all samples" if profile["operation"] else "of the samples"
@@ -148,7 +148,7 @@ def lost_text(sampling: SamplingSection) -> str:
         (sampling["broken"], "with a stack that ended at code without unwind rules"),
     )
     if sampling["lost"] is None:
-        return "not recorded: sampling ended before it could tell"
+        return "not recorded: sampling ended before that"
     losses = [f"{count:,} {said}" for count, said in counts if count]
     if sampling["lost"] and sampling.get("elsewhere"):
         losses[0] += " (which other processes share)"

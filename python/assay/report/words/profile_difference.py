@@ -21,13 +21,13 @@ WORKS_WITHOUT_INTERVAL = 8
 
 
 def operations_words(difference: ProfileDifference) -> str:
-    """Which operations are compared."""
+    """Return the names of the compared operations."""
     names = difference["operations"]
     return str(names[0]) if len(names) == 1 else f"the {len(names)} operations that both have"
 
 
 def scaled_words(difference: ProfileDifference) -> str:
-    """Why the other's seconds are not those that it took."""
+    """Return why the other run's seconds are scaled."""
     factor = difference["scaled_by"]
     return f"Of another scale: its seconds are times {factor:.3g}, as if both took as long in all"
 

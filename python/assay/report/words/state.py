@@ -15,7 +15,7 @@ CACHED_NAMED = 4
 
 
 def start_brought_bytes(state: StateSection) -> int | None:
-    """How much of the data the engine's start brought into memory; None: not known."""
+    """Return the bytes of data that the engine's start read into memory; None if unknown."""
     before, after = state["resident_bytes_before_start"], state["resident_bytes_after_start"]
     return None if before is None or after is None else max(0, after - before)
 

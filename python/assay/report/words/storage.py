@@ -24,7 +24,7 @@ ALL = "all"
 LOOKS_MIN = 3
 NOTHING_READ = "Nothing was read from it while operations ran."
 ROUGH = (
-    "Looks at the device are {interval_s:g} s apart, so figures of operations that take less than"
+    "Samples of the device are {interval_s:g} s apart, so figures of operations that take less than"
     " three of them are rough."
 )
 
@@ -88,7 +88,7 @@ def notes(storage: StorageSection) -> list[str]:
     if storage["operations"] and not any(operation["reads"] for operation in storage["operations"]):
         sentences.append(NOTHING_READ)
     if not storage["operations"]:
-        sentences.append("Operations overlap, so what was read is not told apart.")
+        sentences.append("Operations overlap, so their reads cannot be separated.")
     if is_rough(storage):
         sentences.append(ROUGH.format(interval_s=storage["interval_s"]))
     return sentences

@@ -1,4 +1,4 @@
-"""Whether a run could write into tables that are not Assay's, in words."""
+"""Says whether a run could write into tables that are not Assay's."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def writes_sentences(writes: WritesSection | None) -> str:
     if writes["leave"] == "read only":
         told = writes["server_told"]
         server = (
-            f"and every connection was told to refuse writes ({told})"
+            f"and every connection refused writes ({told})"
             if told is not None
-            else "but the server cannot be told to refuse writes, which a function may hide"
+            else "but the server cannot refuse writes, which a function may hide"
         )
         return (
             "The tables are not Assay's: statements were read for words that write, of which there"

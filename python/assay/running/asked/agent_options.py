@@ -28,7 +28,8 @@ EngineHostName = Annotated[
     Option(
         Group.SERVER,
         "With --fleet tcp://... and --dsn: the agent on the server's host, which observes the"
-        " server's processes there (these, or who listens on its port) and drives nothing.",
+        " server's processes there and drives nothing. Without pids it finds the one that listens"
+        " on the port.",
         "NAME[:PID,...]",
         needs=Needs.FLEET,
     ),

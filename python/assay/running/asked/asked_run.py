@@ -62,7 +62,7 @@ class Asked:
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """Where the product came from."""
+        """The origin of the product."""
         return self.product.origin if self.product is not None else {}
 
     @cached_property
@@ -77,12 +77,12 @@ class Asked:
 
     @property
     def dsn(self) -> str:
-        """Where a running server is reached, by sessions with the settings that were asked for."""
+        """The DSN of a running server, with the requested settings of sessions."""
         return dsn_with_settings(self.request, self.behaviour)
 
     @cached_property
     def file(self) -> Path | None:
-        """Somebody's database file that is asked; None: a server, or an engine of our own is."""
+        """Somebody's database file that is asked; None: a server, or a private engine is."""
         dsn, behaviour = self.request.dsn, self.behaviour
         return (
             behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None

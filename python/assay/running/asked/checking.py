@@ -80,7 +80,7 @@ def _check_dsn_and_pin(
         and not isinstance(behaviour, HasSessionSettings | OpensFiles)
     ):
         raise UsageError(
-            f"--set goes with a server of our own: sessions of {request.engine} have no settings,"
+            f"--set needs a private server: sessions of {request.engine} have no settings,"
             " and a running server has its owner's"
         )
     if "engine" in request.pin and (request.dsn is not None or not server):
@@ -148,17 +148,16 @@ def _check_probes(request: RunRequest) -> None:
     names = [probe.name for probe in probes if not isinstance(probe, Refusing)]
     for name in request.probes or ():
         if any(name == probe.name and isinstance(probe, Refusing) for probe in probes):
-            raise UsageError(f"--probes {name}: it is asked for by --{name}, and runs then")
+            raise UsageError(f"--probes {name}: this probe runs with --{name}; use that option")
         if name not in names:
             raise UsageError(f"--probes: unknown probe {name!r}; {suggestion(name, names)}")
 
 
 def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
-    """Refuses what says where a server of our own comes from and goes, where there is none."""
+    """Refuses what says where a private server comes from and goes, where there is none."""
     if request.keep_data and request.dsn is None:
         raise UsageError(
-            "--keep-data goes with --dsn: what is loaded into engines of our own is kept anyway,"
-            " for all runs. Leave it out"
+            "--keep-data needs --dsn: data of private engines are kept anyway. Leave it out"
         )
     if request.bin_dir is not None and request.dsn is not None:
         raise UsageError("--bin-dir: a running server has its programs; leave it or --dsn out")

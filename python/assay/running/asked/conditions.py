@@ -35,7 +35,7 @@ class Beginning:
 
     @property
     def is_hot(self) -> bool:
-        """Whether something is played before it is timed."""
+        """True if operations are played before the timed part."""
         return self.passes > 0
 
 
@@ -57,7 +57,7 @@ def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
 
 
 def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
-    """Where no state is asked for: a specification's test follows the load, and nothing else does.
+    """Return the state of a run that requests none: `os-warm` for a test, else `hot`.
 
     What was loaded is in the caches of the system then, or in the engine's own where it goes past
     those. A running server is as it is found, and whatever it read in a first pass is what it would

@@ -1,4 +1,4 @@
-"""How an option of a run is declared: once, for the command line, study files and the docs.
+"""Declares an option of a run once, for the command line, study files and the docs.
 
 The command line, the keys of study files, their JSON Schema and the table in
 docs/reference/options.md are made from these declarations. Who adds an option adds a field to
@@ -25,7 +25,7 @@ LONG = re.compile(r"--([a-z][a-z-]*)")
 
 
 class Group(StrEnum):
-    """Where help and docs list an option, in this order."""
+    """The groups in which help and docs list options, in this order."""
 
     ASKED = "What is asked"
     LOAD = "Load"

@@ -30,7 +30,7 @@ SESSIONS_PER_WORKER = 32
 
 @dataclass(frozen=True)
 class Mix:
-    """How a workload's mix is played, beside its weights.
+    """The rules for playing a workload's mix, beside its weights.
 
     Attributes:
         before: Operations that are played once before the first phase.
@@ -122,7 +122,7 @@ def plan_of(
 
 
 def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
-    """By phase: operations of the phases before it, and its own; None where time decides."""
+    """Return by phase the number of operations before it and its own; None if timed."""
     counts: dict[str, tuple[int, int | None]] = {}
     before = 0
     for phase in plan["phases"]:
@@ -135,7 +135,7 @@ def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
 
 
 def plan_sessions(plan: Mapping[str, Any]) -> int:
-    """How many sessions a plan needs at once."""
+    """Return how many sessions a plan needs at once."""
     return max(int(phase["arrival"].get("clients", 1)) for phase in plan["phases"])
 
 
@@ -182,7 +182,7 @@ def _drawn(
 
 
 def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[str, Any]:
-    """How much of a mix is played: so many times, or until steady to so many, or so long."""
+    """Return the extent of a mix: a number of times, until steady, or a duration."""
     if mixes is not None:
         beyond = {} if most is None else {"passes_max": most}
         return {"passes_min": mixes, **beyond, "duration_ns": 0}

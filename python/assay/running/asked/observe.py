@@ -1,4 +1,4 @@
-"""What `assay observe` is asked for: its options, and what is understood of them."""
+"""Reads the options of `assay observe` into a request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ class ObserveOptions(BaseModel):
 
     dsn: Annotated[
         str | None,
-        Option(Group.SERVER, "The running server, as its own clients write it.", "ADDRESS"),
+        Option(
+            Group.SERVER, "Address of the running server, as its own clients write it.", "ADDRESS"
+        ),
     ] = None
     engine: Annotated[
         str | None,
@@ -60,15 +62,15 @@ class ObserveOptions(BaseModel):
     engine_host: EngineHostName = None
     time: Annotated[
         str | None,
-        Option(Group.OBSERVATION, "How long to look [default: 60s].", "TIME"),
+        Option(Group.OBSERVATION, "How long to observe [default: 60s].", "TIME"),
     ] = None
     until_stopped: Annotated[
         bool,
-        Option(Group.OBSERVATION, "Look until Ctrl-C, instead of --time."),
+        Option(Group.OBSERVATION, "Observe until Ctrl-C, instead of --time."),
     ] = False
     probe_interval: Annotated[
         str,
-        Option(Group.OBSERVATION, "Time between two looks at the server.", "TIME"),
+        Option(Group.OBSERVATION, "Time between two samples of the server.", "TIME"),
     ] = "100ms"
     plans: Annotated[
         bool,
@@ -157,8 +159,8 @@ def observation_of(options: ObserveOptions) -> Observation:
     behaviour = engine.engine()
     if not (isinstance(behaviour, WatchesStatements) and isinstance(behaviour, Server)):
         raise UsageError(
-            f"{engine.facts.title} cannot be observed: it does not tell which statements it"
-            f" executes for others. {_able()} can; to drive statements of your own, use assay run"
+            f"{engine.facts.title} cannot be observed: it does not report the statements of its"
+            f" other clients. {_able()} can; to drive statements of your own, use assay run"
         )
     time_s = None
     if not options.until_stopped:
@@ -188,7 +190,9 @@ def _checked_agent(options: ObserveOptions) -> str | None:
     """
     if options.fleet is None:
         if options.engine_host or options.fleet_plain or options.fleet_tls:
-            raise UsageError("--engine-host: say --fleet, too: where the agent has joined")
+            raise UsageError(
+                "--engine-host: add --fleet, with the place where the agent has joined"
+            )
         return None
     if options.engine_host is None:
         raise UsageError(

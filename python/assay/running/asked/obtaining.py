@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Obtained(NamedTuple):
-    """What is known of an engine that is there, as `Asked` has it."""
+    """The facts of an installed engine, as `Asked` holds them."""
 
     product: Product | None
     version: str
@@ -84,7 +84,7 @@ def _looked_at(asked: Asked) -> Obtained:
     """Ask a running server for its version, and have it prepare the statements that it is asked."""
     request, behaviour = asked.request, asked.behaviour
     if not isinstance(behaviour, Server):
-        raise UsageError("--dsn goes with an engine that is a server")
+        raise UsageError("--dsn needs an engine that is a server")
     dsn = dsn_with_settings(request, behaviour)
     with reached_before(behaviour, dsn, request, partial(guarded, asked)) as address:
         instance = behaviour.attach(address)

@@ -39,7 +39,9 @@ class PlainOptions(BaseModel):
 
     dsn: Annotated[
         str | None,
-        Option(Group.SERVER, "A server that runs already, as its own clients write it.", "ADDRESS"),
+        Option(
+            Group.SERVER, "Address of a running server, as its own clients write it.", "ADDRESS"
+        ),
     ] = None
     fleet: Annotated[
         Text | None,
@@ -57,20 +59,20 @@ class PlainOptions(BaseModel):
     ] = False
     allow_writes: Annotated[
         bool,
-        Option(Group.SERVER, "With --dsn: play statements that write into tables that are there."),
+        Option(Group.SERVER, "With --dsn: allow statements that write into existing tables."),
     ] = False
     roll_back: Annotated[
         bool,
         Option(
             Group.SERVER,
-            "With --dsn: play each operation in a transaction that is rolled back.",
+            "With --dsn: run each operation in a transaction and roll it back.",
         ),
     ] = False
     test: Annotated[
         str | None,
         Option(
             Group.LOAD,
-            "A test as the specification has it: power, throughput, both twice (full), or power"
+            "A test of the specification: power, throughput, both twice (full), or power"
             " until passes are alike (steady).",
             choices=TESTS,
         ),
@@ -91,7 +93,7 @@ class PlainOptions(BaseModel):
         int,
         Option(
             Group.LOAD,
-            "Transactions of each refresh function; 0: one an order.",
+            "Number of transactions of each refresh function; 0: one for each order.",
             needs=Needs.TEST,
         ),
         Field(ge=0),
@@ -100,7 +102,7 @@ class PlainOptions(BaseModel):
         int | None,
         Option(
             Group.LOAD,
-            "Sessions that draw from the mix [default: 1 for a mix].",
+            "Number of concurrent sessions that draw from the mix [default: 1 for a mix].",
             "N",
             parse=number_of_clients,
         ),
@@ -128,7 +130,7 @@ class PlainOptions(BaseModel):
         float,
         Option(
             Group.LOAD,
-            "With --as-recorded: so many times as fast as it was recorded.",
+            "With --as-recorded: factor of speed, such as 2 for twice as fast as recorded.",
             "FACTOR",
             needs=Needs.DRAWN,
         ),
@@ -138,7 +140,7 @@ class PlainOptions(BaseModel):
         bool,
         Option(
             Group.LOAD,
-            "Send statements that need no earlier answer before it has come.",
+            "Send statements before earlier answers arrive, if they do not need them.",
             needs=Needs.MIX,
         ),
     ] = False
@@ -155,7 +157,7 @@ class PlainOptions(BaseModel):
         int | None,
         Option(
             Group.LOAD,
-            "How many mixes are measured, where each client plays them in order [default: the"
+            "Number of measured mixes, if each client plays them in order [default: the"
             " workload's, or as long as --time says].",
             needs=Needs.SEQUENCE,
         ),
@@ -163,21 +165,25 @@ class PlainOptions(BaseModel):
     ] = None
     warmup_mixes: Annotated[
         int | None,
-        Option(Group.LOAD, "How many mixes are played before those.", needs=Needs.SEQUENCE),
+        Option(
+            Group.LOAD,
+            "Number of mixes that are played before the measured ones.",
+            needs=Needs.SEQUENCE,
+        ),
         Field(ge=0),
     ] = None
     mixes_max: Annotated[
         int | None,
         Option(
             Group.LOAD,
-            "With --until-steady: to how many mixes at most [default: 10 times as many, or 100 a"
+            "With --until-steady: maximum number of mixes [default: 10 times as many, or 100 a"
             " client where that is more].",
             needs=Needs.SEQUENCE,
         ),
         Field(ge=1),
     ] = None
     seed: Annotated[
-        int, Option(Group.LOAD, "Seed of everything that is drawn."), Field(ge=0, le=SEED_MAX)
+        int, Option(Group.LOAD, "Seed of all random choices."), Field(ge=0, le=SEED_MAX)
     ] = 1
     foreign_keys: Annotated[
         bool, Option(Group.DATA, "Load the data with the workload's foreign keys.")
@@ -186,8 +192,8 @@ class PlainOptions(BaseModel):
         int,
         Option(
             Group.HOST,
-            "Copy what reached the device so often while a mix is measured, recover from each copy,"
-            " and compare what is found with what was acknowledged (needs --device own).",
+            "Take this many snapshots of the device during the load, recover each, and compare it"
+            " with the acknowledged writes (needs --device own).",
             needs=Needs.DRAWN,
         ),
         Field(ge=0),
@@ -196,15 +202,15 @@ class PlainOptions(BaseModel):
         bool,
         Option(
             Group.HOST,
-            "Allow what the whole host notices: --read-ahead, --device, and that --state cold drops"
-            " all its caches (needs root).",
+            "Allow changes that affect the whole host: --read-ahead, --device, and dropping all"
+            " caches for --state cold (needs root).",
         ),
     ] = False
     block_trace: Annotated[
         bool,
         Option(
             Group.OBSERVATION,
-            "Write down every request of block devices: the report tells how contiguous reads were"
+            "Trace every request of block devices: the report shows how contiguous reads were"
             " (needs root).",
         ),
     ] = False
@@ -212,8 +218,7 @@ class PlainOptions(BaseModel):
         bool,
         Option(
             Group.OBSERVATION,
-            "Ask each operation once more for its plan, after the measured part: about one pass"
-            " longer.",
+            "Ask each operation for its plan, after the measured part: takes about one more pass.",
         ),
     ] = True
 
@@ -238,21 +243,21 @@ class RunOptions(PlainOptions):
         float | None,
         Option(
             Group.ASKED,
-            "Scale of the data; on the command line the workload's own name of it will do, such as"
-            " --warehouses [default: the workload's].",
+            "Scale of the data; or use the workload's own name for it, such as --warehouses"
+            " [default: the workload's].",
             "NUMBER",
         ),
     ] = None
     operation: Annotated[
         Texts,
-        Option(Group.ASKED, "Play this operation only; can be repeated.", "NAME"),
+        Option(Group.ASKED, "Run this operation only; can be repeated.", "NAME"),
     ] = ()
     remove: Annotated[
         Texts,
         Option(
             Group.ASKED,
-            "Ask each query, or the operation before the slash, without this part of it, see `assay"
-            " workloads show WORKLOAD --operation NAME`; can be repeated.",
+            "Remove this part from each query, or from the operation before the slash (see `assay"
+            " workloads show WORKLOAD --operation NAME`); can be repeated.",
             "computation|[NAME/]PART",
         ),
     ] = ()
@@ -260,7 +265,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.ASKED,
-            "'default' (the validation's) or 'drawn' from --seed [default: drawn in a test].",
+            "Parameter values: 'default' (those of the specification's validation) or 'drawn'"
+            " from --seed [default: drawn in a test].",
             choices=PARAMETERS,
         ),
     ] = None
@@ -268,8 +274,7 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.ASKED,
-            "Ask in this language [default: the first of the workload's that the engine is asked"
-            " in].",
+            "Query language [default: the workload's first one that the engine speaks].",
             choices=LANGUAGES,
         ),
     ] = None
@@ -277,13 +282,14 @@ class RunOptions(PlainOptions):
         Texts,
         Option(
             Group.SERVER,
-            "With --dsn jdbc:...: the JDBC driver's jar, or what Maven calls it; can be repeated.",
+            "With --dsn jdbc:...: the JDBC driver's jar, or its Maven coordinates; can be"
+            " repeated.",
             "FILE.jar|GROUP:ARTEFACT:VERSION",
         ),
     ] = ()
     fleet_tls: FleetTls = None
     bin_dir: Annotated[
-        str | None, Option(Group.SERVER, "Take the server's programs from here.", "DIR")
+        str | None, Option(Group.SERVER, "Directory of the server's programs.", "DIR")
     ] = None
     settings: Annotated[
         Table,
@@ -294,7 +300,7 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.SERVER,
-            "What a transaction that committed survives (see `assay engines show`) [default: full,"
+            "What a committed transaction survives (see `assay engines show`) [default: full,"
             " where the engine has levels].",
             choices=LEVELS,
         ),
@@ -303,7 +309,7 @@ class RunOptions(PlainOptions):
         Texts,
         Option(
             Group.SERVER,
-            "Switch off a technique of planner or executor (see `assay engines show`); can be"
+            "Switch off a planner or executor technique (see `assay engines show`); can be"
             " repeated.",
             "TECHNIQUE",
         ),
@@ -315,7 +321,7 @@ class RunOptions(PlainOptions):
         float | None,
         Option(
             Group.LOAD,
-            "Operations a second that become due, whether or not a client is free.",
+            "Operations a second that are due, whether or not a client is free (an open load).",
             "NUMBER",
             needs=Needs.DRAWN,
         ),
@@ -324,16 +330,16 @@ class RunOptions(PlainOptions):
         bool,
         Option(
             Group.LOAD,
-            "Go on after these mixes until their throughput and what the engine reads for them are"
-            " steady, or say that they were not.",
+            "Continue after these mixes until throughput and reads are steady, or report that"
+            " they were not.",
             needs=Needs.SEQUENCE,
         ),
     ] = False
-    time: Annotated[
-        str, Option(Group.LOAD, "How long a mix is measured.", "TIME", needs=Needs.MIX)
-    ] = "30s"
+    time: Annotated[str, Option(Group.LOAD, "Measured time of a mix.", "TIME", needs=Needs.MIX)] = (
+        "30s"
+    )
     warmup: Annotated[
-        str, Option(Group.LOAD, "How long it is played before that.", "TIME", needs=Needs.MIX)
+        str, Option(Group.LOAD, "Warm-up time before the measured part.", "TIME", needs=Needs.MIX)
     ] = "5s"
     retries: Annotated[
         int | None,
@@ -348,8 +354,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.LOAD,
-            "Kill the engine with SIGKILL so long after the measured part began, start it again,"
-            " and look for all that it had acknowledged.",
+            "Kill the engine with SIGKILL this long after the measured part began, restart it,"
+            " and look for every acknowledged write.",
             "TIME",
             needs=Needs.DRAWN,
         ),
@@ -358,7 +364,7 @@ class RunOptions(PlainOptions):
         str,
         Option(
             Group.LOAD,
-            "Passes over an order are repeated for at least this long.",
+            "Repeat passes over the queries for at least this long.",
             "TIME",
             needs=Needs.ORDER,
         ),
@@ -367,7 +373,7 @@ class RunOptions(PlainOptions):
         str,
         Option(
             Group.LOAD,
-            "An operation that takes longer is cancelled and failed; 0s: none.",
+            "Time limit of an operation, which is then cancelled and counts as failed; 0s: none.",
             "TIME",
         ),
     ] = "0s"
@@ -384,8 +390,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.DATA,
-            "Load tables one after another in this order; 'rest' are all others, at the end where"
-            " it is left out.",
+            "Load tables one after another in this order; 'rest' stands for all others, which"
+            " come last by default.",
             "TABLE,...",
         ),
     ] = None
@@ -393,7 +399,7 @@ class RunOptions(PlainOptions):
         Texts,
         Option(
             Group.DATA,
-            "SQL that changes the loaded data before anything is timed; can be repeated.",
+            "SQL file to run on the loaded data before anything is timed; can be repeated.",
             "FILE.sql",
         ),
     ] = ()
@@ -401,8 +407,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.DATA,
-            "What is in memory at the start: nothing, the files, what loading left, or all after N"
-            " untimed passes [default: hot; the files for a test].",
+            "Data in memory at the start: none (cold), the files (os-warm), as loaded, or all"
+            " after N untimed passes (hot) [default: hot; the files for a test].",
             "cold|os-warm|loaded|hot[:N]",
         ),
     ] = None
@@ -419,8 +425,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.HOST,
-            "Put the data on a loop device of this run alone: its read-ahead, counters and"
-            " throttles are nobody else's (needs --allow-host-changes).",
+            "Put the data on a loop device of this run alone, with its own read-ahead, counters"
+            " and limits (needs --allow-host-changes).",
             "own[:SIZE]",
         ),
     ] = None
@@ -428,7 +434,7 @@ class RunOptions(PlainOptions):
         Table,
         Option(
             Group.HOST,
-            "What the engine may use at most: cpu (cores), cpus, read-iops, write-iops, read-rate,"
+            "Limit a resource of the engine: cpu (cores), cpus, read-iops, write-iops, read-rate,"
             " write-rate (bytes a second) or memory; can be repeated.",
             "NAME=VALUE",
         ),
@@ -437,7 +443,7 @@ class RunOptions(PlainOptions):
         Table,
         Option(
             Group.HOST,
-            "Make a resource this many times slower for the engine, by stopping it: cpu or disk;"
+            "Slow a resource for the engine by this factor, by stopping the engine: cpu or disk;"
             " can be repeated.",
             "NAME=FACTOR",
         ),

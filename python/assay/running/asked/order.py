@@ -22,7 +22,7 @@ ABOUT = re.compile(r'(?is)\b(?:alter\s+table|on)\s+(?:only\s+)?["`]?(\w+)')
 
 @dataclass(frozen=True)
 class LoadOrder:
-    """How data were asked to be loaded.
+    """The requested order in which data are loaded.
 
     Attributes:
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
@@ -132,8 +132,8 @@ def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
         raise UsageError(f"{option}: {request.engine} keeps no data; leave it out")
     if request.dsn is not None:
         raise UsageError(
-            f"{option} goes with a database of our own: what a running server made of it before"
-            " would not be known. Change the order of rows by --prepare there"
+            f"{option} needs a private database: the row order of a running server's tables is"
+            f" unknown. Change the order there with --prepare"
         )
     if not workload.facts.tables:
         raise UsageError(

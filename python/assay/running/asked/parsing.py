@@ -140,7 +140,7 @@ def above_zero(option: str, number: float) -> float:
 
 
 def rate_per_s(rate: float) -> float:
-    """Operations per second of `--rate`. Raises `UsageError` if no driver can start so many."""
+    """Return operations a second of `--rate`. Raises `UsageError` if no driver can start them."""
     if above_zero("--rate", rate) > RATE_MAX_PER_S:
         raise UsageError(f"--rate {rate:g}: it is at most {RATE_MAX_PER_S:,} a second")
     return rate

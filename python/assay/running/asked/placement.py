@@ -1,4 +1,4 @@
-"""Which CPUs `--pin` means: numbers, those of a NUMA node, or those that the other side leaves."""
+"""Resolves `--pin` to CPUs: numbers, a NUMA node, or the CPUs the other side leaves."""
 
 from __future__ import annotations
 

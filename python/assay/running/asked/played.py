@@ -32,12 +32,12 @@ class PlayedRun(Protocol):
 
     @property
     def request(self) -> RunRequest:
-        """As it was asked for."""
+        """The request of the run."""
         ...
 
     @property
     def workload(self) -> Workload:
-        """Whose operations are played."""
+        """The workload whose operations are played."""
         ...
 
     @property
@@ -85,7 +85,7 @@ class PlayedStatement:
     line: int
 
     def place(self, position: int | None = None) -> str:
-        """Return file and line of a position in the text; of its first word where none is told."""
+        """Return file and line of a position in the text, by default of its first word."""
         if position is None:
             position = match.end() if (match := BEFORE.match(self.text)) else 0
         return f"{self.file}:{self.line + self.text.count(chr(10), 0, position)}"

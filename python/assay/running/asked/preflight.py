@@ -37,7 +37,7 @@ OF_NAMES = ("table", "column", "function", "schema")
 
 
 def check_tables(asked: PlayedRun) -> None:
-    """Refuse queries of tables that an engine of our own, which starts empty, does not have.
+    """Refuse queries of tables that a private engine, which starts empty, does not have.
 
     Raises:
         UsageError: With the tables, and how to name a server that has them.

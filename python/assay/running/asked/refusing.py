@@ -47,17 +47,18 @@ def refuse_useless(
         _check_beside_test(options, given)
     else:
         for name in _given(given, Needs.TEST):
-            raise UsageError(f"{_as_given(options, name)} is of a test: say --test, too")
+            raise UsageError(f"{_as_given(options, name)} applies to a test: add --test")
     if mixed:
         for name in _given(given, Needs.ORDER):
             raise UsageError(
-                f"{long_name(name)} is of an order that is repeated; {facts.name} is played as a"
+                f"{long_name(name)} applies to an order that is repeated; {facts.name} is played"
+                f" as a"
                 " mix here: say --time"
             )
     else:
         for name in _given(given, *OF_A_MIX):
             raise UsageError(
-                f"{long_name(name)} is of a mix; {facts.name} is played in its order here: add"
+                f"{long_name(name)} applies to a mix; {facts.name} is played in its order here: add"
                 " --clients N to play it as a mix, or say --min-time"
             )
     _check_sequence(options, given, facts)
@@ -90,7 +91,8 @@ def _check_sequence(options: RunOptions, given: Collection[str], facts: Workload
     if facts.sequence is None:
         for name in _given(given, Needs.SEQUENCE):
             raise UsageError(
-                f"{_as_given(options, name)} is of clients that play an order by themselves, and"
+                f"{_as_given(options, name)} applies to clients that play an order by themselves,"
+                f" and"
                 f" {facts.name} has no [sequence]: say --time or --warmup"
             )
         return
@@ -101,7 +103,7 @@ def _check_sequence(options: RunOptions, given: Collection[str], facts: Workload
         )
     if options.mixes_max is not None and not options.until_steady:
         raise UsageError(
-            "--mixes-max is of a run that goes on until it is steady: say --until-steady, too"
+            "--mixes-max applies to a run that goes on until it is steady: add --until-steady"
         )
     if options.until_steady and "time" in given:
         raise UsageError(
@@ -118,7 +120,7 @@ def _check_sequence(options: RunOptions, given: Collection[str], facts: Workload
 def _check_without_fleet(options: RunOptions) -> None:
     for name in _needing(Needs.FLEET):
         if getattr(options, name):
-            raise UsageError(f"{long_name(name)} is of a fleet: say --fleet, too")
+            raise UsageError(f"{long_name(name)} applies to a fleet: add --fleet")
 
 
 def _needing(*needs: Needs) -> list[str]:
@@ -128,7 +130,7 @@ def _needing(*needs: Needs) -> list[str]:
 
 
 def _given(given: Collection[str], *needs: Needs) -> list[str]:
-    """Those of them that were asked for."""
+    """Return the options that were given, among those with these needs."""
     return [name for name in _needing(*needs) if name in given]
 
 

@@ -45,7 +45,7 @@ class RunRequest(PlainOptions):
         parameters: `default` (the validation values) or `drawn` from the seed.
         language: In which the engine is asked; None: the first of the workload's that it speaks.
         rate_per_s: Operations a second that become due; None: as soon as a session is free.
-        time_s: How long a mix is measured.
+        time_s: Measured time of a mix.
         warmup_s: How long it is played before.
         kill_s: The engine is killed so long after the measured part began, and recovered; None: it
             is not killed.
@@ -119,7 +119,7 @@ class RunRequest(PlainOptions):
         return self.durability_settings | self.settings
 
     def runs_probe(self, name: str) -> bool:
-        """Whether a probe that observes without being asked was not left out."""
+        """Return True if a default probe was not left out."""
         return self.probes is None or name in self.probes
 
     def changed(self, **changes: Any) -> Self:  # noqa: ANN401 - of whatever field
@@ -164,7 +164,7 @@ def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunReq
         raise UsageError(f"the run was asked for {strange[0]!r}, which this Assay does not know")
     request = RunRequest(**facts)
     if dsn is not None and request.dsn is None:
-        raise UsageError("--dsn: the run was on a server of our own; leave it out")
+        raise UsageError("--dsn: the run was on a private server; leave it out")
     request = request.changed(dsn=dsn or request.dsn)
     if request.dsn is not None and HIDDEN in request.dsn:
         raise UsageError("a record holds no password: give the server's address once more, --dsn")

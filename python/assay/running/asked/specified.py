@@ -75,7 +75,7 @@ class SpecifiedTest:
 
     @property
     def runs(self) -> int:
-        """How often power and throughput test are made."""
+        """The number of times that power and throughput test are made."""
         return RUNS_OF_FULL if self.kind == FULL else 1
 
     def stream(self, number: int) -> int:
@@ -100,12 +100,12 @@ def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
     if kind in (THROUGHPUT, FULL):
         if facts.streams is None:
             raise UsageError(
-                f"--test {kind}: {facts.name} tells no orders of streams; add [streams] to its"
-                " workload.toml, or ask for --test power"
+                f"--test {kind}: {facts.name} declares no orders of streams; add [streams] to its"
+                f" workload.toml, or ask for --test power"
             )
         streams = request.streams or minimum
     elif request.streams is not None:
-        raise UsageError(f"--streams is of the throughput test; leave it out of --test {kind}")
+        raise UsageError(f"--streams applies to the throughput test; leave it out of --test {kind}")
     return SpecifiedTest(
         kind=kind,
         streams=streams,
@@ -118,7 +118,7 @@ def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
 
 
 def _refresh(request: RunRequest, workload: Workload, kind: str, streams: int) -> Refresh | None:
-    """The refresh functions, unless they are left out, none are told, or passes are repeated."""
+    """Return the refresh functions; None if left out, undeclared, or passes are repeated."""
     refresh = workload.facts.refresh
     if refresh is None or not request.refresh or kind == STEADY:
         if request.refresh_batches != 1:
@@ -134,7 +134,7 @@ def _sets(kind: str, streams: int) -> int:
 
 
 def streams_max(kind: str, sets: int) -> int:
-    """Streams of a throughput or full test for which so many refresh sets are enough."""
+    """Return the most streams for which that many refresh sets are enough."""
     return sets if kind == THROUGHPUT else sets // RUNS_OF_FULL - 1
 
 

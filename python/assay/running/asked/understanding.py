@@ -116,7 +116,7 @@ def _server(options: RunOptions, engine: str, folder: Path) -> dict[str, Any]:
 
 
 def _data(options: RunOptions, folder: Path) -> dict[str, Any]:
-    """How the data are loaded and changed, and what they are on."""
+    """Return how the data are loaded and changed, and on which device."""
     own_device, device_bytes = parse_device(options.device)
     return {
         "sorted_by": parse_sorted(options.sorted_by),
@@ -190,11 +190,11 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
         check_network(asked.meeting, tls, "--fleet-", plain=options.fleet_plain)
     elif tls is not None or options.fleet_plain:
         raise UsageError(
-            "--fleet: agents of our own are on loopback; name no --fleet-tls or -plain"
+            "--fleet: local agents use loopback; leave --fleet-tls and --fleet-plain out"
         )
     elif options.engine_host is not None:
         raise UsageError(
-            "--engine-host: agents of our own are on this host; name the place where the agent on"
+            "--engine-host: local agents are on this host; name the place where the agent on"
             " the engine's host has joined, as --fleet tcp://HOST:PORT"
         )
     parse_engine_host(options.engine_host)
@@ -206,7 +206,7 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
 def _mixes(
     options: RunOptions, facts: WorkloadFacts, given: Collection[str]
 ) -> dict[str, int | None]:
-    """How many mixes are played: as many as the manifest says, unless a time is asked for."""
+    """Return how many mixes are played: by the manifest, unless a time is requested."""
     sequence = facts.sequence
     if sequence is None or options.test is not None:
         return {"mixes": None, "warmup_mixes": None, "mixes_max": None}
@@ -222,7 +222,7 @@ def _mixes(
 
 
 def _mixes_max(options: RunOptions, mixes: int) -> int:
-    """How many mixes a run plays at most that goes on until they are steady."""
+    """Return the maximum number of mixes of a run that ends when they are steady."""
     clients = options.clients or 1
     most = options.mixes_max or max(MIXES_MAX_TIMES * mixes, MIXES_MAX_EACH * clients)
     needed = BATCHES_MIN * clients
@@ -234,7 +234,7 @@ def _mixes_max(options: RunOptions, mixes: int) -> int:
 
 
 def _clients(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int | None:
-    """How many where no number is asked for: one, or with waits all terminals."""
+    """Return the default number of clients: one, or all terminals with think time."""
     if options.think_time and facts.terminals is not None:
         return count_at(facts.terminals, options.scale or facts.scale_default)
     if not mixed:
@@ -245,14 +245,14 @@ def _clients(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int |
 def _recorded(
     options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
 ) -> dict[str, Any]:
-    """Whether the times are those that were recorded, and how fast they pass.
+    """Return whether recorded times are replayed, and at which speed.
 
     Raises:
         UsageError: If nothing was recorded, or the load is said in another way, too.
     """
     if not options.as_recorded:
         if options.speed != 1.0 and "speed" in given:
-            raise UsageError("--speed is of recorded times: add --as-recorded, or say --rate")
+            raise UsageError("--speed applies to recorded times: add --as-recorded, or say --rate")
         return {}
     for name in ("rate", "think_time", "warmup"):
         if name in given:
@@ -269,7 +269,7 @@ def _recorded(
 
 
 def _time_s(options: RunOptions, given: Collection[str], facts: WorkloadFacts) -> float:
-    """How long a mix is measured: of recorded times all, unless a time is asked for."""
+    """Return the measured seconds of a mix: all recorded times, unless requested."""
     whole = options.as_recorded and facts.captured is not None and "time" not in given
     if whole and facts.captured is not None:
         return max(facts.captured.seconds / options.speed, RECORDED_MIN_S)
@@ -290,7 +290,7 @@ def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
 
 
 def _looks(options: RunOptions) -> dict[str, Any]:
-    """Which probes look, and how often."""
+    """Return the probes and their intervals."""
     return {
         "probes": parse_probes(options.probes),
         "probe_interval_s": probe_interval_s(options.probe_interval),
@@ -328,7 +328,10 @@ def engine_of(
         if separator and not version:
             raise UsageError(f"--engine {given}: no version follows @; leave @ out for the default")
         if dsn is not None and version:
-            raise UsageError(f"--engine {given}: a running server has the version that it has")
+            raise UsageError(
+                f"--engine {given}: --dsn names a running server, so its version"
+                f" cannot be chosen: remove @"
+            )
         if dsn is not None:
             _check_scheme(name, dsn)
         return name, version or None

@@ -1,4 +1,4 @@
-"""Whether a run may write into tables that are not ours: without leave it may not.
+"""Decides whether a run may write into foreign tables: only with permission.
 
 What a statement does is known by its words; and the server is told to refuse every write, so that
 a function that hides one fails.
@@ -28,12 +28,12 @@ MENDS = (
 
 
 def asks_others(asked: PlayedRun) -> bool:
-    """Whether the tables of a running server are asked that Assay did not make."""
+    """Return True if the run queries a running server's tables that Assay did not make."""
     return asked.request.dsn is not None and not asked.workload.makes_data
 
 
 def reads_only(asked: PlayedRun) -> bool:
-    """Whether the run has no leave to write, so that the server is told to read only."""
+    """Return True if the run has no permission to write, so that sessions are read only."""
     request = asked.request
     return asks_others(asked) and not (request.allow_writes or request.roll_back)
 
@@ -148,7 +148,8 @@ def _check_options(asked: PlayedRun) -> None:
     ):
         if given and request.dsn is None:
             raise UsageError(
-                f"{name} goes with --dsn: an engine of our own has no tables but ours. Leave it out"
+                f"{name} needs --dsn: a private engine has only tables that Assay makes. Leave it"
+                f" out"
             )
         if given and asked.workload.makes_data and not isinstance(asked.behaviour, TellsIfItLoads):
             raise UsageError(

@@ -35,7 +35,7 @@ def host_abilities() -> list[Ability]:
 
 
 def limits(hierarchies: Hierarchies) -> Ability:
-    """Which limits control groups give here."""
+    """Return the limits that control groups support here."""
     works, why = [], ""
     for name in NAMES:
         try:

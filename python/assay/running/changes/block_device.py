@@ -1,4 +1,4 @@
-"""Which block device is below a directory, and what the kernel lets be said of it."""
+"""Finds the block device below a directory, and its facts in the kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BlockDevice:
 
     @property
     def read_ahead_file(self) -> Path:
-        """Where its read-ahead is told and set, in KiB."""
+        """The file that holds the read-ahead, in KiB."""
         return self.folder / "queue" / "read_ahead_kb"
 
 
@@ -55,7 +55,8 @@ def device_numbered(number: str, there: Path, sysfs: Path = SYSFS) -> BlockDevic
     link = sysfs / "dev" / "block" / number
     if not link.exists():
         raise UsageError(
-            f"no block device is below {there}, as far as the kernel tells: set XDG_STATE_HOME to a"
+            f"no block device is below {there}, as far as the kernel reports: set XDG_STATE_HOME"
+            f" to a"
             " place on a disk, or say --device own"
         )
     folder = link.resolve()

@@ -47,7 +47,7 @@ START, END = "start", "end"
 
 @dataclass(frozen=True)
 class Room:
-    """Where an engine of ours lives.
+    """The place of a private engine: its directories and its control group.
 
     Attributes:
         data: Its data directory.
@@ -153,7 +153,7 @@ class Changes:
         self._tell()
 
     def killed(self) -> str | None:
-        """Who killed a process of the engine for want of memory; None: nobody that is known."""
+        """Return which limit killed an engine process for lack of memory; None if none did."""
         counted = self._group.counted() if self._group is not None else {}
         return killed_words(
             self._request.limits, counted.get("oom_kills"), self._killed_before, killed_on_host()
@@ -174,7 +174,7 @@ class Changes:
             )
 
     def _read_as_below(self, own: BlockDevice) -> None:
-        """Where nothing tells what is below, as in a container, its own read-ahead has to do."""
+        """Copy the read-ahead of the disk below, if it is known."""
         with suppress(UsageError):
             like_the_disk(own, device_below(self._instance), self._ledger)
 

@@ -46,7 +46,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Copy:
-    """One copy.
+    """A copy of a device, and the moment it was taken.
 
     Attributes:
         number: Which one, from 0.
@@ -60,7 +60,7 @@ class Copy:
 
 
 def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
-    """When copies are taken, in seconds from the begin of the measured part, ascending.
+    """Return the moments of copies in seconds from the measured part's begin, ascending.
 
     One at a drawn moment of each of as many equal parts of it.
     """
@@ -69,7 +69,7 @@ def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
 
 
 class Copies:
-    """Those of one run's device: taken by a thread of ours, opened one after another at the end."""
+    """The copies of one run's device: taken by a thread, opened in turn at the end."""
 
     def __init__(self, instance: Path, moments: Sequence[float], ledger: Ledger) -> None:
         self.taken: list[Copy] = []

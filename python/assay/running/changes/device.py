@@ -70,7 +70,7 @@ XFS = FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-m", "reflink=1"))
 
 
 def parse_device(text: str | None) -> tuple[bool, int | None]:
-    """Whether `--device` asks for one of our own, and its size in bytes; None: as the data need.
+    """Return whether `--device` requests a new one, and its size in bytes (None: as needed).
 
     Raises:
         UsageError: If it is not of that form.
@@ -91,7 +91,7 @@ def parse_device(text: str | None) -> tuple[bool, int | None]:
 
 
 def why_not(*, copied: bool = False) -> str | None:
-    """Why no device can be made here, with the mend; None: it can.
+    """Return why no device can be made here, with the mend; None if one can.
 
     Args:
         copied: Whether it is to be one that can be copied.
@@ -109,7 +109,7 @@ def why_not(*, copied: bool = False) -> str | None:
 
 
 def _may_mount() -> bool:
-    """Whether the kernel lets us mount; where it does not tell, the attempt will."""
+    """Return True if the kernel lets us mount, as far as it says so beforehand."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -119,7 +119,7 @@ def _may_mount() -> bool:
 
 
 def size_for(asked_bytes: int | None, data_bytes: int | None) -> int:
-    """How large a device is: as asked, or twice the data and some room."""
+    """Return the size of a device: as requested, or twice the data and some room."""
     if asked_bytes is not None:
         return asked_bytes
     return UNKNOWN_BYTES if data_bytes is None else 2 * data_bytes + BESIDE_BYTES
@@ -209,7 +209,7 @@ def unmounting(mount_point: Path, what: str) -> Step:
 
 
 def is_direct(loop: str) -> bool:
-    """Whether a loop device reads and writes its file past the page cache."""
+    """Return True if a loop device bypasses the page cache."""
     file = BLOCK_DEVICES / Path(loop).name / "loop" / "dio"
     return file.read_text(encoding="ascii").strip() == "1"
 
@@ -273,6 +273,6 @@ def _run(program: str, *arguments: str, kept: tuple[int, ...]) -> str:
         message = " / ".join(ended.stderr.split("\n")).strip(" /")
         raise RunFailedError(
             f"--device own: {program} ended with status {ended.returncode}: {message}; `assay"
-            " doctor` tells whether this host has what a device needs"
+            " doctor` shows whether this host has what a device needs"
         )
     return ended.stdout

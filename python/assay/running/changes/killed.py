@@ -1,4 +1,4 @@
-"""Whether a process was killed for want of memory while a run went on, and by which limit."""
+"""Detects processes that the kernel killed for lack of memory, and by which limit."""
 
 from __future__ import annotations
 

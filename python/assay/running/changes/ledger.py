@@ -45,7 +45,7 @@ class Ledger:
 
     @property
     def directory(self) -> Path:
-        """Where all runs of this user have their journals."""
+        """The directory of all journals of this user's runs."""
         return self.journal.path.parent
 
     @contextmanager

@@ -183,7 +183,7 @@ def _is_deserted(group: Path) -> bool:
 
 
 def _is_held(lock: Path) -> bool:
-    """Whether a process has the lock of a file; the file is not made."""
+    """Return True if a process holds the lock of a file, without making the file."""
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -146,7 +146,7 @@ class Journal:
 
 
 def boot_id() -> str:
-    """Which boot of the kernel this is."""
+    """Return the id of the kernel's current boot."""
     return BOOT_ID.read_text(encoding="ascii").strip()
 
 
@@ -239,7 +239,7 @@ def _detach(step: Step) -> None:
 
 
 def _frees_itself(name: str) -> bool:
-    """Whether the kernel detaches a loop device as soon as nobody has it open."""
+    """Return True if the kernel detaches a loop device once nobody has it open."""
     try:
         return (BLOCK_DEVICES / name / "loop" / "autoclear").read_text().strip() == "1"
     except OSError:

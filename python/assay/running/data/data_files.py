@@ -35,7 +35,7 @@ class Sink(Protocol):
     """A file that rows are written to."""
 
     def write(self, batch: pa.RecordBatch) -> object:
-        """Adds rows."""
+        """Add a batch of rows."""
         ...
 
     def close(self) -> None:

@@ -149,7 +149,7 @@ class DatasetCache:
         try:
             manifest = _copy_verified(place, target)
         except DamagedDataError as error:
-            log.warning("%s: %s; it is made anew", place, error)
+            log.warning("%s: %s; it is made again", place, error)
             shutil.rmtree(place)
             shutil.rmtree(target, ignore_errors=True)
             self._make(place, make)

@@ -29,7 +29,7 @@ def size_bytes(directory: Path) -> int:
 
 
 def resident_bytes(directory: Path) -> int:
-    """How many of them are in memory. Raises `OSError` where the kernel does not say."""
+    """Return the bytes of files that are in memory. Raises `OSError` if unsupported."""
     return sum(_core.resident_bytes(path) for path in files_below(directory))
 
 

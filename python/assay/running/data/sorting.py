@@ -60,7 +60,7 @@ class SortedRows:
 
     @property
     def checksum(self) -> str:
-        """Of the rows as the generator made them: their order is no part of it."""
+        """The checksum of the generated rows, whatever their order."""
         return self._rows.checksum
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -143,7 +143,7 @@ def check_room(needed_bytes: float, memory_bytes: int, spill: Path) -> None:
 
 
 def _numbered(source: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """The rows, each with its place: what ties are told apart by."""
+    """Return the rows with their places, by which ties are broken."""
     schema = source.schema.append(pa.field(PLACE, pa.int64()))
 
     def batches() -> Iterator[pa.RecordBatch]:

@@ -82,7 +82,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
         worker.handlers[OP_OBSERVE] = self.observe
 
     async def who(self) -> dict[str, Any]:
-        """Who this is."""
+        """Return the identity of this agent."""
         return whose()
 
     async def clock(self) -> int:
@@ -155,7 +155,7 @@ class _Served:
                 self._waiting.task_done()
 
     def _post(self, message: dict[str, Any]) -> bool:
-        """From the work's thread: waits while many messages wait."""
+        """Post a message from the work's thread; wait while many messages are queued."""
         if self._gone:
             return False
         put = asyncio.run_coroutine_threadsafe(self._waiting.put(message), self._loop)

@@ -35,7 +35,7 @@ _PLACE = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:]+)\]|(?P<host>[^\[\]:/@\s]+)):(?P
 
 @dataclass(frozen=True)
 class Meeting:
-    """Where agents and runs meet: the address of a scheduler of Dask.
+    """The meeting place of agents and runs: the address of a Dask scheduler.
 
     Attributes:
         scheme: `tcp` or `tls`.
@@ -55,7 +55,7 @@ class Meeting:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this host can reach it."""
+        """True if only this host can reach the address."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -97,7 +97,7 @@ def parse_fleet(text: str) -> Fleet:
     if text.isdecimal():
         hosts = int(text)
         if not 1 <= hosts <= LOCAL_MAX:
-            raise UsageError(f"--fleet {text}: between 1 and {LOCAL_MAX} agents of our own")
+            raise UsageError(f"--fleet {text}: between 1 and {LOCAL_MAX} local agents")
         return Fleet(hosts, None)
     match = _FLEET.fullmatch(text)
     if match is None:
@@ -204,7 +204,7 @@ def _check_engine_host(request: RunRequest) -> None:
         return
     if request.dsn is None:
         raise UsageError(
-            "--engine-host: an engine of ours is on this host, where probes are; name a server that"
+            "--engine-host: a private engine is on this host, where probes are; name a server that"
             " runs elsewhere with --dsn, or leave --engine-host out"
         )
     if request.block_trace:

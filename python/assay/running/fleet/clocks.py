@@ -27,13 +27,13 @@ class Exchange:
 
     @property
     def delay_ns(self) -> int:
-        """There and back."""
+        """The round trip time in ns."""
         return self.received_ns - self.sent_ns
 
 
 @dataclass(frozen=True)
 class Offset:
-    """How far another clock is ahead of ours at a moment.
+    """The offset of another clock from ours at a moment.
 
     Attributes:
         at_ns: That moment, of our clock.
@@ -72,7 +72,7 @@ class ClockOf:
 
     @property
     def uncertainty_ns(self) -> int:
-        """By how much times of this host may be off on the run's clock; 0: they are not."""
+        """The uncertainty of this host's times on the run's clock in ns; 0 for the same clock."""
         if self.same:
             return 0
         measured = [self.before] if self.after is None else [self.before, self.after]
@@ -80,7 +80,7 @@ class ClockOf:
 
     @property
     def slope(self) -> float:
-        """By how much theirs gains on ours, as a share of time."""
+        """The rate at which their clock gains on ours, as a share of time."""
         if self.after is None or self.after.at_ns <= self.before.at_ns:
             return 0.0
         return (self.after.offset_ns - self.before.offset_ns) / (
@@ -89,7 +89,7 @@ class ClockOf:
 
     @property
     def slope_uncertainty(self) -> float | None:
-        """By how much that share may be off; None: it was not measured."""
+        """The uncertainty of that rate; None if it was not measured."""
         if self.after is None or self.after.at_ns <= self.before.at_ns:
             return None
         both_ns = self.before.uncertainty_ns + self.after.uncertainty_ns
@@ -115,7 +115,7 @@ class ClockOf:
         return plain - gained.cast(plain.dtype)
 
     def facts(self) -> dict[str, Any]:
-        """For `run.json`."""
+        """Return the clock's facts for `run.json`."""
         uncertainty = self.slope_uncertainty
         return {
             "same": self.same,

@@ -56,7 +56,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def whose() -> dict[str, Any]:
-    """Who an agent is, and what it shares with others: a clock, a loopback, process numbers."""
+    """Return an agent's identity, and what it shares: clock, loopback, process numbers."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return {
         "host": socket.gethostname(),

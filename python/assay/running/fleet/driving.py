@@ -40,7 +40,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Driving(Work):
-    """A share of a load. The job is what the driver's host is told, but for its directories."""
+    """A share of a load, with the job of the driver's host without its directories."""
 
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:
         job = self._job | {"raw_dir": str(raw)}

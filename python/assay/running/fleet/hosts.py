@@ -79,12 +79,12 @@ class _Member:
 
     @property
     def lost(self) -> bool:
-        """Whether it is gone without having told all."""
+        """True if the host was lost before it had reported everything."""
         return self.ended is not None and self.ended["how"] in (DIED, BROKE)
 
     @property
     def drives(self) -> bool:
-        """Whether more is to come of its load."""
+        """True if the host is still driving its load."""
         return self.report is None and not self.lost
 
 
@@ -238,7 +238,7 @@ class FleetDriver:
             self._agents.say(member.number, BEGIN, at_ns=_clock(member).theirs_ns(at_ns))
 
     def _progress(self, member: _Member, progress: dict[str, Any]) -> dict[str, Any] | None:
-        """How far all are, each time that one of them tells it of the phase that all have begun."""
+        """Return the progress of all hosts in the phase that all have begun."""
         member.operations_ended = max(member.operations_ended, progress["ended"])
         phase = self._phases.index(progress["phase"])
         if phase < self._phase:
@@ -373,6 +373,6 @@ def _check_reach(member: _Member, ours: dict[str, Any], subject: Subject) -> Non
     elsewhere = member.agent.who["network"] != ours["network"]
     if elsewhere and "address" in subject.reached and not subject.reachable:
         raise RunFailedError(
-            f"--fleet: {member.agent.name} is another host, and an engine of ours, or a bridge to"
-            " one, is reached on this host only: name a server with --dsn that all hosts reach"
+            f"--fleet: {member.agent.name} is another host, and a private engine or its bridge is"
+            f" reached on this host only: name a server with --dsn that all hosts reach"
         )

@@ -137,7 +137,7 @@ class Agents:
         self.run(self._leave())
 
     def clock(self, number: int) -> Offset | None:
-        """How far the clock of a host is ahead of ours, now; None: it does not answer."""
+        """Return the current offset of a host's clock; None if the host does not answer."""
         return self.run(self._clock(self._agent(number).address))
 
     async def meet(
@@ -328,7 +328,7 @@ def _credentials(request: RunRequest, asked: Fleet, guardian: Guardian | None) -
 def _place(
     asked: Fleet, agents: Agents, tls: Path | None, guardian: Guardian | None, raw: Path
 ) -> Iterator[Meeting]:
-    """Where agents are met: as asked, or on this host with agents of our own."""
+    """Open the meeting place of agents: the requested one, or one on this host."""
     if asked.meeting is not None:
         yield asked.meeting
         return

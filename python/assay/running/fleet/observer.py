@@ -124,7 +124,7 @@ class Observer:
         self._thread.join(PATIENCE_S)
 
     def followed_here(self, accounts: dict[int, str]) -> dict[int, str]:
-        """Those that are followed on the run's host: the engine's are followed by the agent."""
+        """Return the processes to follow on the run's host; the agent follows the engine's."""
         return {pid: account for pid, account in accounts.items() if account not in ENGINE_ACCOUNTS}
 
     def _end(self, probe_facts: dict[str, Any]) -> None:
@@ -197,7 +197,7 @@ class Observer:
 def engine_observer(
     agents: Agents | None, request: RunRequest, subject: Subject, run: RunWriter
 ) -> Iterator[Observer | None]:
-    """Who observes the engine on its own host; None: nobody is asked to.
+    """Return the observer on the engine's own host; None if none was requested.
 
     Raises:
         RunFailedError: If the engine is not found there.

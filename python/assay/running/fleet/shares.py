@@ -1,4 +1,4 @@
-"""Which sessions of a plan each host has."""
+"""Splits a plan's sessions among hosts."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Work(ABC):
 
     @property
     def at_work(self) -> bool:
-        """Whether something of it is left."""
+        """True while the work goes on."""
         return self._thread.is_alive()
 
     @abstractmethod

@@ -67,7 +67,7 @@ def _engines() -> Iterator[Ability]:
 
 
 def _products(facts: EngineFacts) -> Ability:
-    """Which versions are installed; what is not is obtained by the first run that asks for it."""
+    """Return the installed versions; others are obtained by the first run that needs them."""
     there = [p.version for p in facts.products if is_installed(facts, p, engines_dir())]
     if there:
         return Ability(f"engine {facts.name}", "yes", f"installed: {', '.join(there)}")

@@ -1,4 +1,4 @@
-"""Which block device holds a path, and what lies below it, as sysfs tells. Unknown is null."""
+"""Finds the block device of a path and its layers, from sysfs. Unknown facts are null."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def device_of(path: Path, source: str | None = None) -> dict[str, Any] | None:
 
 
 def stat_file(device: Mapping[str, Any] | None) -> str | None:
-    """The file of sysfs with the counters of a device that `device_of` told of."""
+    """Return the file of sysfs with the counters of a device that `device_of` found."""
     if device is None:
         return None
     return str(SYSFS / "dev" / "block" / device["major_minor"] / "stat")

@@ -50,7 +50,7 @@ def describe_host(directory: Path, data: Path | None = None) -> dict[str, Any]:
 
 
 def describe_ourselves() -> dict[str, Any]:
-    """Which Assay ran, how it was called, without secrets."""
+    """Return the version of Assay and its command line, without secrets."""
     return {
         "version": VERSION,
         "commit": _commit(),

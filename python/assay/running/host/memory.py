@@ -1,4 +1,4 @@
-"""How much memory can be had now."""
+"""Reads how much memory is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KIB = 1024
 
 
 def available_bytes(meminfo: Path = MEMINFO) -> int:
-    """Memory that can be had without anything being written out, by us.
+    """Return the bytes of memory that are available without writing anything out.
 
     Raises:
         RunFailedError: If the kernel does not tell.
@@ -21,4 +21,4 @@ def available_bytes(meminfo: Path = MEMINFO) -> int:
         name, _, amount = line.partition(":")
         if name == "MemAvailable":
             return min(int(amount.split()[0]) * KIB, memory_bytes())
-    raise RunFailedError(f"{meminfo} does not tell how much memory is available")
+    raise RunFailedError(f"{meminfo} does not say how much memory is available")

@@ -1,4 +1,4 @@
-"""Where what a run starts is kept, beside the places that everybody knows."""
+"""Names the directories of a run's processes, beside those of `assay.record.places`."""
 
 from __future__ import annotations
 

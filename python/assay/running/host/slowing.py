@@ -55,7 +55,7 @@ def _factor(name: str, text: str) -> float:
         factor = float("nan")
     if not 1.0 <= factor <= FACTOR_MAX:
         raise UsageError(
-            f"--slow {name}={text}: how many times as long it is to take, from 1 (looked at, and"
+            f"--slow {name}={text}: the factor by which it becomes slower, from 1 (measured, and"
             f" not slowed) to {FACTOR_MAX:g}, such as {name}=2"
         )
     return factor
@@ -152,7 +152,7 @@ def _done(channel: Channel, request: RunRequest, scheduled: str) -> dict[str, An
     except OSError:
         answer = None
     if answer is None:
-        log.warning("what slows the engine went away: nothing was slowed from then on")
+        log.warning("the process that slows the engine ended: nothing was slowed from then on")
         return {**facts, "error": "the slower went away before the end"}
     return {**facts, **answer["report"]}
 

@@ -146,7 +146,7 @@ def _drop_caches(state: State, drop_caches: Path) -> None:
 
 
 def _look(state: State, data: Path) -> None:
-    """How much is in memory now, and what keeps it there where nothing should be."""
+    """Record how much data is in memory, and what keeps it there."""
     state.data_bytes = page_cache.size_bytes(data)
     try:
         state.resident_bytes_before_start = page_cache.resident_bytes(data)

@@ -164,7 +164,7 @@ def remove_tree(directory: Path) -> None:
 
 
 def journal_of(directory: Path) -> Path:
-    """Where what the run of an instance directory changed on the host is written down."""
+    """Return the journal of the host changes that an instance's run made."""
     return directory.parent.parent / CHANGES_DIR / f"{directory.name}{JOURNAL_SUFFIX}"
 
 

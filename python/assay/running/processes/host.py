@@ -137,7 +137,7 @@ def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
 
 
 def _load(channel: Channel, job: dict[str, Any]) -> None:
-    """Makes tables, loads them from the generator, counts rows; tells rows and checksums."""
+    """Make tables, load them from the generator, and report rows and checksums."""
     with _instance(job) as (engine, instance):
         _fill(channel, job, engine, instance)
 
@@ -151,7 +151,7 @@ def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Insta
 
 
 def _change(channel: Channel, job: dict[str, Any]) -> None:
-    """Changes tables of a running server, and takes that back when it is told to or alone."""
+    """Change tables of a running server, and undo that when asked to or left alone."""
     from assay.running.server.changed_tables import serve_changes
 
     with _instance(job) as (engine, instance):
@@ -166,7 +166,7 @@ def _change_file(channel: Channel, job: dict[str, Any]) -> None:
 
 
 def _prepare(channel: Channel, job: dict[str, Any]) -> None:
-    """Runs SQL files on the loaded data; tells how long each took."""
+    """Run SQL files on the loaded data, and report their seconds."""
     with _instance(job) as (engine, instance):
         if not isinstance(engine, Prepares):
             raise RunFailedError(f"engine {job['engine']} knows no SQL to prepare its data by")
@@ -179,15 +179,15 @@ def _prepare(channel: Channel, job: dict[str, Any]) -> None:
                 engine.settle(instance)
             except AssayError as error:
                 raise RunFailedError(
-                    f"--prepare {name}: {error}\nMend the file, or leave it out; the data that runs"
-                    " share is as it was."
+                    f"--prepare {name}: {error}\nCorrect the file, or leave it out; the data that"
+                    f" runs share are unchanged."
                 ) from error
             prepared.append({"file": name, "seconds": time.monotonic() - begun_s})
     channel.send("prepared", files=prepared)
 
 
 def _reference(channel: Channel, job: dict[str, Any]) -> None:
-    """Makes the rows that answers are compared with; tells what was made."""
+    """Make the reference rows for answers, and report them."""
     # What it needs is large, and would be in the memory of every host.
     from assay.running.reference.making import ReferenceMaking
 
@@ -203,7 +203,7 @@ def _reference(channel: Channel, job: dict[str, Any]) -> None:
 
 
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
-    """Starts the engine, waits for the word to go, plays the plan, tells the driver's report.
+    """Start the engine, wait for the signal, play the plan, and report the driver's counts.
 
     Where the run is to begin as loading leaves an embedded engine, it is filled here before.
     Where plans are asked for it waits for another word then, and tells when it has them.
@@ -251,13 +251,13 @@ def _sessions(
 
 
 def _cached(engine: Engine, instance: Instance) -> list[dict[str, Any]] | None:
-    """Return the tables in the engine's own cache; None where it does not tell."""
+    """Return the tables in the engine's own cache; None if the engine hides it."""
     if not isinstance(engine, TellsCached):
         return None
     try:
         return [asdict(entry) for entry in engine.cached(instance)]
     except AssayError as error:
-        log.warning("what the engine's cache holds is not known: %s", error)
+        log.warning("the contents of the engine's cache are unknown: %s", error)
         return None
 
 
@@ -270,7 +270,7 @@ def _captured(
     report: dict[str, Any],
     messages: _OwnerMessages,
 ) -> dict[str, Any]:
-    """Plans of all operations; why there are none, if there are none."""
+    """Return the plans of all operations, or the reason why there are none."""
     if messages.next() != "plan":
         return {"error": "the run ended before"}
 
@@ -334,13 +334,13 @@ def _played(
 
 
 def _begins_ns(channel: Channel, messages: _OwnerMessages, phase: str) -> int | None:
-    """When all hosts begin a phase, once the owner knows that all are there; None: never."""
+    """Return when all hosts begin a phase, once the owner has them all; None if never."""
     channel.send("gate", phase=phase)
     return messages.next_begin()
 
 
 def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], None]:
-    """Return the function that tells the owner how far the driver is."""
+    """Return the function that reports the driver's progress to the owner."""
     last_told_s, last_phase = 0.0, ""
 
     def tick(phase: str, ended: int, phase_ns: int) -> None:
@@ -356,7 +356,7 @@ def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], 
 
 
 def _is_serial(phase: dict[str, Any]) -> bool:
-    """Whether its operations follow one another, so that it can be told whose work was counted."""
+    """Return True if a phase's operations follow one another, so that work has one owner."""
     arrival = phase["arrival"]
     return arrival["shape"] == "power" or bool(phase.get("in_order") and arrival["clients"] == 1)
 
@@ -413,7 +413,7 @@ class _OwnerMessages:
         return self._heard.get()
 
     def next_begin(self) -> int | None:
-        """When the next phase begins; waits for that word. None: the run ends."""
+        """Wait for the moment in ns at which the next phase begins; None if the run ends."""
         return self._begins.get()
 
     def _hear(self) -> None:

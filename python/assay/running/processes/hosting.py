@@ -22,7 +22,7 @@ GRACE_S = 10.0
 
 
 class Driver(Protocol):
-    """Who drives: a host of our own, or several that are one to a run."""
+    """A driver: a process on this host, or several hosts that act as one."""
 
     @property
     def pids(self) -> tuple[int, ...]:

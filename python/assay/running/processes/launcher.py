@@ -45,7 +45,7 @@ class Child:
 
 @dataclass(frozen=True)
 class Exit:
-    """How a child ended. Exactly one of `status` and `signal` is not None.
+    """The end of a child process. Exactly one of `status` and `signal` is not None.
 
     The resources are those of the child and of the descendants it waited for. `maxrss_bytes` is the
     largest of any one of them, and never below the guardian's own size (about 12 MiB), because the
@@ -366,7 +366,7 @@ def _check_stop(stop_signal: str, stop_grace_s: float) -> None:
 
 
 def _groups_of(answer: dict[str, Any], groups: Sequence[Path]) -> str:
-    """Which control groups may have refused a process that did not come to its program."""
+    """Return which control groups may have refused a process before its program began."""
     if not groups or answer["errno"] is not None:
         return ""
     there = ", ".join(str(members.parent) for members in groups)

@@ -69,7 +69,7 @@ class ServerMemory:
 
     @property
     def words(self) -> str:
-        """What it is."""
+        """The segment in words."""
         server = f"a PostgreSQL server that is gone (pid {self.segment.creator_pid})"
         files = "".join(f", {file}" for file in self.files)
         return f"shared memory of {server}: System V segment {self.segment.id}{files}"

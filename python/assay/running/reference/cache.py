@@ -37,7 +37,7 @@ class ReferenceCache:
             return None
         except (OSError, ValueError) as error:
             log.warning("%s cannot be read: %s", path, error)
-        log.warning("%s is damaged; it is made anew", path)
+        log.warning("%s is damaged; it is made again", path)
         return None
 
     def keep(self, key: list[Any], answer: dict[str, Any]) -> None:

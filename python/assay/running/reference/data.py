@@ -53,7 +53,7 @@ class RefreshSets:
         return keys.column(0)
 
     def changes(self, table: str) -> bool:
-        """Whether refresh functions change a table."""
+        """Return True if refresh functions change a table."""
         return table + NEW in self.tables or table in self.deletes
 
     def _progress(self, state: int, before: int) -> tuple[int, int]:
@@ -111,7 +111,7 @@ class ReferenceData:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Their names."""
+        """The names of the tables."""
         return tuple(self._parts)
 
     @property
@@ -120,7 +120,7 @@ class ReferenceData:
         return sum(part.batch.nbytes for parts in self._parts.values() for part in parts)
 
     def changes(self, table: str) -> bool:
-        """Whether a table differs from state to state."""
+        """Return True if a table differs from state to state."""
         return self._refresh is not None and self._refresh.changes(table)
 
     def at(self, table: str, state: int) -> list[pa.RecordBatch]:

@@ -44,7 +44,7 @@ class Answer:
 
 
 def version() -> str:
-    """Of the library."""
+    """Return the version of DataFusion."""
     import datafusion
 
     return str(datafusion.__version__)

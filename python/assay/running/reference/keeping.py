@@ -140,7 +140,7 @@ def _why_not(
 
 
 def _difference(rows: pl.DataFrame, wanted: pl.DataFrame, answer: KeptAnswer) -> str | None:
-    """How rows differ from others that are the same answer; None if they do not."""
+    """Return how rows differ from another answer; None if they are equal."""
     expected = expected_rows(wanted.columns, wanted.rows(), answer)
     return difference(rows.rows(), expected, _tolerances(answer))
 

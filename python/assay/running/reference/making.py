@@ -46,7 +46,7 @@ class _Wanted:
 
 
 class ReferenceMaking:
-    """One job.
+    """A job that makes reference rows.
 
     Args:
         job: As `study.reference` sends it.
@@ -118,7 +118,7 @@ class ReferenceMaking:
         ]
 
     def _try(self, wanted: _Wanted) -> bool:
-        """Whether another state has to be tried after the next one."""
+        """Return True if another state has to be tried after the next one."""
         state = wanted.states.pop(0)
         path = self._run.expected(wanted.operation, wanted.variant, state)
         if path is None:
@@ -183,7 +183,7 @@ class ReferenceMaking:
         return [FORMAT, reference_engine.version(), job["content_sha256"], *rows, text]
 
     def _differs(self, text: str) -> bool:
-        """Whether the answer may differ from state to state."""
+        """Return True if the answer may differ from state to state."""
         if text not in self._reads:
             text_reads = reads(text, GRAMMAR)
             self._reads[text] = text_reads is None or not self._changed.isdisjoint(

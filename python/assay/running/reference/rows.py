@@ -176,7 +176,7 @@ class References:
         raise AssertionError(operation)
 
     def _why_not(self, texts: list[dict[str, Any]]) -> str | None:
-        """Why the data that operations saw cannot be known without the engine; None if they can."""
+        """Return why the operations' data are unknown without the engine; None if known."""
         workload, request = self._asked.workload, self._request
         setup = workload.setup(self._asked.dialects, request.scale)
         for name, script in {**setup, **request.prepare}.items():
@@ -225,7 +225,7 @@ class References:
         }
 
     def _refresh(self) -> dict[str, Any] | None:
-        """How the data change; None where they do not."""
+        """Return how refresh functions change the data; None if they do not."""
         refresh, test = self._asked.workload.facts.refresh, self._asked.test
         if refresh is None or test is None or test.refresh is None:
             return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where a running server is asked.
+    """The address at which a running server is queried.
 
     Attributes:
         address: May hold a password.
@@ -85,5 +85,5 @@ def reached_before(
 
 
 def loads(engine: Server, instance: Instance) -> bool:
-    """Whether data can be loaded into a running server; else those that are there are asked."""
+    """Return True if data can be loaded into a running server."""
     return not isinstance(engine, TellsIfItLoads) or engine.loads(instance)

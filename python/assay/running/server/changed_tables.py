@@ -153,5 +153,5 @@ def run_statements(engine: Engine, instance: Instance, sql: str) -> None:
         EngineError: If the server refuses one.
     """
     if not isinstance(engine, Prepares):
-        raise UsageError("this engine runs no SQL of ours: make the change by hand")
+        raise UsageError("Assay cannot run SQL on this engine: make the change by hand")
     engine.prepare(instance, sql)

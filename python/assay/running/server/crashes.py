@@ -42,7 +42,7 @@ class Crashes:
         self._run.update(crashes=self._noted)
         if len(self._noted) > CRASHES_MAX:
             raise RunFailedError(
-                f"{self._title} went away {len(self._noted)} times, which is enough: {last_words}"
+                f"{self._title} went away {len(self._noted)} times, so the run ends: {last_words}"
             )
         log.warning("%s went away and is started again: %s", self._title, last_words)
         begun_s = time.monotonic()

@@ -63,8 +63,8 @@ def _check_receipts(option: str, workload: Workload) -> None:
             name for name, folder in find_workloads().items() if folder.facts.receipt is not None
         ]
         raise UsageError(
-            f"{option}: {workload.facts.name} does not say what its operations leave to be found,"
-            f" so nobody could tell what is lost: name one of {', '.join(able)}"
+            f"{option}: {workload.facts.name} declares no receipts of its operations, so losses"
+            f" could not be found: name one of {', '.join(able)}"
         )
 
 

@@ -68,7 +68,7 @@ def run_on_file(
     """
     with opened_file(name, file, reads_only=False, scratch=scratch) as (engine, instance):
         if not isinstance(engine, Prepares):
-            raise UsageError(f"{name} runs no SQL of ours: make the change by hand")
+            raise UsageError(f"Assay cannot run SQL on {name}: make the change by hand")
         for sql in statements:
             engine.prepare(instance, sql)
 

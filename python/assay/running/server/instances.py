@@ -75,7 +75,7 @@ def sweep(instances_dir: Path) -> list[Swept]:
 
 
 def is_live(directory: Path) -> bool:
-    """Whether an instance directory is in use: by its owner or a guardian, or it is being made."""
+    """Return True if an instance directory is in use or is being made."""
     try:
         owner = _read_owner(directory)
         if owner is None and time.time() - directory.stat().st_mtime < UNOWNED_AGE_S:
@@ -86,7 +86,7 @@ def is_live(directory: Path) -> bool:
 
 
 def is_guarded(directory: Path) -> bool:
-    """Whether a guardian has an instance, and puts things back when its owner is gone."""
+    """Return True if a guardian holds an instance and cleans up when its owner is gone."""
     if not (directory / guardian.LOCK_FILE).exists():
         return False
     with suppress(OSError):
@@ -204,7 +204,7 @@ def _is_marked(pid: int, directory: Path) -> bool:
 
 
 def _leads_to(descriptor: Path, directory: Path) -> bool:
-    """Whether an open file is the directory's mark, which only its processes inherit."""
+    """Return True if an open file is the directory's mark, which only its processes have."""
     try:
         return descriptor.readlink() == directory / guardian.MARK_FILE
     except FileNotFoundError:  # closed just now
@@ -219,7 +219,7 @@ def _works_inside(pid: int, directory: Path) -> bool:
 
 
 def _own_line() -> set[int]:
-    """This process and its ancestors: never to be killed by a sweep."""
+    """Return the pids of this process and its ancestors, which no sweep may kill."""
     line: set[int] = set()
     process = read_process(os.getpid())
     while process is not None and process.pid not in line:
@@ -269,12 +269,12 @@ def write_owner(directory: Path, run_id: str, guardian_process: Process | None) 
 
 
 def identity() -> dict[str, Any]:
-    """This process as an owner, told apart from any later one with its pid."""
+    """Return this process's identity, which no later process with its pid shares."""
     return {"pid_space": _pid_space(), "owner": _identity(read_process(os.getpid()))}
 
 
 def lives_here(facts: dict[str, Any]) -> bool:
-    """Whether an owner with this `identity` lives, as far as that can be told from here."""
+    """Return True if the owner with this `identity` lives in our process space."""
     return facts.get("pid_space") == _pid_space() and _find(facts, "owner") is not None
 
 
@@ -294,7 +294,7 @@ def _find(owner: dict[str, Any], who: str) -> Process | None:
 
 
 def _pid_space() -> str:
-    """Where pids and start times can be compared: one boot of one kernel, one pid namespace."""
+    """Return the space in which pids are comparable: one boot, one pid namespace."""
     boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{boot_id} {Path('/proc/self/ns/pid').readlink()}"
 

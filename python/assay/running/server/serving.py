@@ -40,7 +40,7 @@ class User:
     groups: tuple[int, ...]
 
     def may_pass(self, directory: Path) -> bool:
-        """Whether this user may go through a directory, by its mode."""
+        """Return True if this user may pass through a directory, by its mode."""
         status = directory.stat()
         if status.st_uid == self.uid:
             return bool(status.st_mode & stat.S_IXUSR)

@@ -300,7 +300,7 @@ class _OwnServer:
 
 
 def _death(subject: Subject) -> str | None:
-    """How a server ended that may just have done so; None if it lives."""
+    """Return how a server ended that may just have done so; None if it lives."""
     deadline_s = time.monotonic() + NOTICING_S
     while (last_words := subject.last_words()) is None and time.monotonic() < deadline_s:
         time.sleep(LOOK_S)

@@ -66,24 +66,24 @@ class Subject:
 
     @property
     def address(self) -> Address:
-        """Where the server is reached."""
+        """The address of the server."""
         address: Address = self.reached["address"]
         return address
 
     @property
     def metered(self) -> str | list[int] | None:
-        """Whose counters are read around operations: the host's, a server's, or nobody's."""
+        """The processes whose counters are read around operations."""
         if self.embedded:
             return METERED_HOST
         return list(self.pids) or None
 
     @property
     def readers(self) -> str | list[int]:
-        """Whose reads are the engine's: those of the host, or of a server's processes."""
+        """The processes whose reads count as the engine's."""
         return METERED_HOST if self.embedded else list(self.pids)
 
     def accounts(self, host_pids: Sequence[int]) -> dict[int, str]:
-        """Whose cost each process is, when these hosts drive it."""
+        """The account of each process, when these hosts drive."""
         if self.embedded:
             return dict.fromkeys(host_pids, ACCOUNT_ENGINE_AND_DRIVER)
         bridges = dict.fromkeys(self.bridge_pids, ACCOUNT_BRIDGE)

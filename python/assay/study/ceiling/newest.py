@@ -1,4 +1,4 @@
-"""A look at what the host can do that was made before: a study takes it in as one of its runs."""
+"""Finds an earlier ceiling of the host, which a study takes as one of its runs."""
 
 from __future__ import annotations
 

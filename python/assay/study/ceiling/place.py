@@ -1,4 +1,4 @@
-"""Whether a directory is a place for a file of ours, and what its disk is."""
+"""Checks that a directory can hold the file of the disk trials, and describes its disk."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _check_direct(directory: Path) -> None:
 
 
 def _is_refused(directory: Path) -> bool:
-    """Whether files are made there, and O_DIRECT alone is refused."""
+    """Return True if files can be made there but O_DIRECT is refused."""
     try:
         os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR, 0o600))
     except OSError:

@@ -1,4 +1,4 @@
-"""Which trials a sweep makes, and in which order.
+"""The trials of a ceiling, and their order.
 
 Every round has each trial once, in an order of its own that is drawn from the seed: what disturbs
 the host for a while disturbs a few trials of one round, and never all of one size.
@@ -186,7 +186,7 @@ def _flushes() -> Iterator[Trial]:
 
 
 def _fits(size: int, depth: int, request: CeilingRequest, machine: Machine) -> bool:
-    """Whether O_DIRECT takes the size here, and the file holds so many requests."""
+    """Return True if O_DIRECT takes the size and the file holds that many requests."""
     return size % machine.direct_align_bytes == 0 and size * depth <= request.size_bytes
 
 

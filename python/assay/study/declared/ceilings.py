@@ -1,4 +1,4 @@
-"""Parts of a study whose runs are no workload's, but looks at what the host can do."""
+"""Parts of a study whose runs are ceilings of the host instead of workloads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def ceiling_part(name: str, facts: PartFacts, seed: int, *, quick: bool) -> Part:
-    """The part as one look each round, at the disk where instances have their data."""
+    """Return the part with a ceiling in each round, of the disk that holds instances' data."""
     # A short one has all sizes, too, because others published them all; its trials are shorter.
     request = CeilingRequest(
         instances_dir(),

@@ -305,7 +305,7 @@ class _Expansion:
         return next((count for count in repetitions if count is not None), self._study.repetitions)
 
     def takes(self, key: str) -> str | None:
-        """Why no run of the part has a use for a key; None: one has."""
+        """Return why no run of the part has a use for a key; None if one has."""
         refusal = ""
         for options, given in self.asked:
             try:

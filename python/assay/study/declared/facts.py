@@ -1,4 +1,4 @@
-"""What a study's file says. Unknown keys are errors; keys of a run are options of `assay run`."""
+"""The keys of a study's file. Unknown keys are errors; keys of a run are options of `assay run`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAGS = ("table", "value")
 
 
 def _kind(value: object) -> str:
-    """Which of two kinds it is, where a table or a plain value may stand."""
+    """Return the kind of a value that may be a table or a plain value."""
     return "table" if isinstance(value, dict | BaseModel) else "value"
 
 
@@ -49,7 +49,7 @@ Factors = dict[str, Annotated[Levels, BeforeValidator(listed, json_schema_input_
 
 
 class QuickPart(RunOptions):
-    """What `--quick` changes of a part."""
+    """The keys of a part that `--quick` changes."""
 
     repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
     factor: Factors = Field(default_factory=dict, description="Levels in the place of the part's.")
@@ -66,14 +66,14 @@ QuickOrNot = Annotated[
 
 
 class QuickStudy(RunOptions):
-    """What `--quick` changes of a study."""
+    """The keys of a study that `--quick` changes."""
 
     repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
     budget: str | None = Field(None, description="No run is begun that would end after it.")
 
 
 class Expects(BaseModel):
-    """What has to be so for the runs of a part to answer its question."""
+    """Conditions under which the runs of a part answer its question."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

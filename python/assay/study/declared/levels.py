@@ -29,7 +29,7 @@ SPEAK_FOR_THEMSELVES = ("engine", "workload", "state", "test")
 
 @dataclass(frozen=True)
 class NamedLevel:
-    """A level.
+    """A level of a factor, with its name.
 
     Attributes:
         name: As it is written.
@@ -95,7 +95,7 @@ def combinations(factors: Mapping[str, Sequence[NamedLevel]]) -> Iterator[Combin
 
 
 def has_each(levels: Sequence[NamedLevel]) -> bool:
-    """Whether a factor stands for all techniques of an engine."""
+    """Return True if a factor stands for all techniques of an engine."""
     return [level.name for level in levels] == [EACH]
 
 
@@ -108,7 +108,7 @@ def each_technique(names: Iterable[str]) -> list[NamedLevel]:
 def is_excluded(
     levels: Mapping[str, str], keys: Mapping[str, Any], rules: Sequence[Mapping[str, str]]
 ) -> bool:
-    """Whether one of the rules is of a combination, with all that is set for it."""
+    """Return True if a combination of levels matches one of the rules that exclude it."""
     values = {
         **{key: str(value_text(value)) for key, value in keys.items()},
         **{f"{key}.{name}": value for key in TABLES for name, value in keys.get(key, {}).items()},
@@ -127,7 +127,7 @@ def factor_problems(part: PartFacts) -> list[Problem]:
 
 
 def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
-    """Each factor by itself."""
+    """Yield the problems of each factor by itself."""
     keys = option_names()
     for factor, values in factors.items():
         is_key = factor in keys or _is_inner(factor)
@@ -142,7 +142,7 @@ def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:
 
 
 def _is_inner(factor: str) -> bool:
-    """Whether it is of one thing in a table."""
+    """Return True if a factor varies one entry of a table, such as a single setting."""
     return factor.startswith(tuple(f"{table}." for table in TABLES))
 
 

@@ -18,7 +18,7 @@ NOTICED = ("read_ahead", "device")
 
 
 def forbidden(study: StudyFacts, part: PartFacts) -> str | None:
-    """Why a part is left out where nobody allows changes; None if it changes nothing.
+    """Return why a part is left out that needs permission for changes; None if it runs.
 
     A study whose file allows them is its author's own to carry out.
     """

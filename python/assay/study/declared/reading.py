@@ -155,7 +155,7 @@ def _problems_text(file: Path, text: str, error: ValidationError) -> str:
 
 
 def wrong_keys(error: ValidationError) -> list[Problem]:
-    """Each key that is wrong and its mend; a misspelt one before the one that is missing for it."""
+    """Return each wrong key and its mend, a misspelt key before the missing one."""
     errors = sorted(error.errors(), key=lambda wrong: wrong["type"] != "extra_forbidden")
     return [(_keys(wrong["loc"]), _problem_of(wrong)) for wrong in errors]
 

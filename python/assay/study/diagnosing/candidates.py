@@ -84,7 +84,7 @@ def candidates_of(
 
 
 def _is_of_others(cause: Finding, base: RunRequest) -> bool:
-    """Whether a cause is of operations alone that are not asked for."""
+    """Return True if all operations of a cause are ones that were not requested."""
     return bool(base.operations and cause.operations) and not set(base.operations).intersection(
         cause.operations
     )

@@ -58,7 +58,7 @@ class _Racing:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more runs of it are needed."""
+        """True if the stage needs no more runs."""
         if self.failed is not None or len(self.rounds) >= ROUNDS_MAX:
             return True
         return self.judgement is not None and self.judgement.verdict != "undecided"
@@ -89,7 +89,7 @@ class Diagnosing:
 
     @property
     def directory(self) -> Path | None:
-        """Of the study; None as long as nothing was run."""
+        """The directory of the stage's study; None before its first run."""
         return self.series.directory if self._begun else None
 
     def carry_out(self) -> Way:

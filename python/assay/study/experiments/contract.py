@@ -1,4 +1,4 @@
-"""What an experiment says of itself, and the run that it asks for."""
+"""The contract of an experiment: its declaration, and the run that it requests."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class ChangedRun:
 
 
 def never(_: Advice) -> bool:
-    """Of a change that acts whether or not a plan differs."""
+    """Return False: this change acts whether or not a plan differs."""
     return False
 
 
 def always(_: Advice) -> bool:
-    """Of a change without effect on a statement whose plan stays as it was."""
+    """Return True: this change has no effect on a statement whose plan stays the same."""
     return True
 
 
@@ -67,7 +67,7 @@ class Experiment:
 
 
 def shown_by_plans(advice: Advice) -> bool:
-    """Of a change that acts through plans, unless the advice says that no plan shows where."""
+    """Return True if the change acts through plans and the advice does not say otherwise."""
     return not UNSEEN.items() <= advice.values.items()
 
 

@@ -1,4 +1,4 @@
-"""What is in memory when the measured part begins: a longer warm-up."""
+"""An experiment with a longer warm-up, which changes what is in memory at the start."""
 
 from __future__ import annotations
 

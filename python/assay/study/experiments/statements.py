@@ -40,7 +40,7 @@ def prepared_with(
 
 
 def label_of(advice: Advice) -> str:
-    """What a change of a table is called: `index of orders (customer)`."""
+    """Return the name of a table's change: `index of orders (customer)`."""
     columns = columns_of(advice) or [text for text in (advice.values.get("expression"),) if text]
     return f"{advice.kind} of {', '.join(advice.tables)}" + (
         f" ({', '.join(columns)})" if columns else ""

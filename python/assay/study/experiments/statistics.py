@@ -1,4 +1,4 @@
-"""What the optimiser knows of a table, read anew."""
+"""An experiment that renews the optimiser's statistics of a table."""
 
 from __future__ import annotations
 

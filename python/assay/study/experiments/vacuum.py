@@ -1,4 +1,4 @@
-"""A table written anew, without its dead rows."""
+"""An experiment that rewrites a table without its dead rows."""
 
 from __future__ import annotations
 

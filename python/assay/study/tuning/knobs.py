@@ -133,7 +133,7 @@ def _asked_knobs(texts: Sequence[str], facts: KnobsFacts, engine: str) -> Iterat
             ]
             hint = f"; {suggestion(name, have)}" if have else ""
             raise UsageError(
-                f"--knob {name}: {engine} tells no values of it{hint}; say them, as in --knob"
+                f"--knob {name}: {engine} declares no values of it{hint}; give them, as in --knob"
                 f" {name}=LOW..HIGH"
             )
         yield _knob_of_file(*named_knob)

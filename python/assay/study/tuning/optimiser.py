@@ -1,4 +1,4 @@
-"""Which settings are tried next: Optuna's tree-structured Parzen estimator, told all so far.
+"""Chooses the settings to try next, with Optuna's tree-structured Parzen estimator.
 
 It is made anew for every question and told what the record has, so an interrupted search goes on
 as if it had not been interrupted. Nothing else of Assay knows Optuna.

@@ -170,7 +170,7 @@ class Tune:
         return self.base.changed(operation_deadline_s=self.limit_s)
 
     def _may_search(self, parts: Sequence[Part], left: Left) -> bool:
-        """Whether the search goes on: it leaves room for a race and a hold-out."""
+        """Return True if the search can go on and still leave room for a race and a hold-out."""
         kinds = [kind_of(part.name) for part in parts]
         is_first = not {RACE, HOLD_OUT}.intersection(kinds)
         blocks = 0

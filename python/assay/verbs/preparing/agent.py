@@ -28,7 +28,7 @@ def agent(
 
     Args:
         address: Where agents and runs meet: `tcp://HOST:PORT`, or `tls://HOST:PORT`.
-        listen: Be that place, and drive nothing: one host of all says this.
+        listen: Serve as the meeting place, and drive nothing; use it on one host only.
         name: Of this agent, once among all; None: the host's name.
         tls: Folder with `ca.pem`, `cert.pem` and `key.pem`.
         plain: Allow an address without TLS, where host and network are yours alone.

@@ -47,10 +47,12 @@ def capture(
         raise UsageError("name what to capture from: either --log FILE or --dsn ADDRESS")
     if dsn is not None:
         if database is not None:
-            raise UsageError("--database is of a log; the --dsn names the database")
+            raise UsageError(
+                "--database applies to a log; the --dsn names the database: leave it out"
+            )
         seconds = above_zero("--time", duration_s("--time", time or TIME))
         return capture_counted(dsn, Path(out), engine=engine, time_s=seconds, anonymise=anonymise)
     if engine is not None:
-        raise UsageError("--engine is of a server; a log tells itself what it is")
+        raise UsageError("--engine applies to a server; a log says itself what it is: leave it out")
     time_s = None if time is None else above_zero("--time", duration_s("--time", time))
     return capture_logs(files, Path(out), time_s=time_s, database=database, anonymise=anonymise)

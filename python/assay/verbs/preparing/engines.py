@@ -1,4 +1,4 @@
-"""`assay engines`: the engines that there are, what is known of one, and how to obtain one."""
+"""`assay engines`: lists engines, shows one, installs one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ README = "README.md"
 
 @dataclass(frozen=True)
 class ShownEngine:
-    """One engine.
+    """The document of one engine, as `assay engines show` prints it.
 
     Attributes:
         document: What `assay engines show --json` prints: its facts, its techniques, its knobs.
@@ -36,7 +36,7 @@ class ShownEngine:
 
 @dataclass(frozen=True)
 class InstalledEngine:
-    """An engine that is there.
+    """The document of an installed engine.
 
     Attributes:
         name: Of the engine.

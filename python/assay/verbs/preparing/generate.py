@@ -30,7 +30,7 @@ def generate(
 
     Args:
         workload: Its name or its folder.
-        out: Directory that the files come into.
+        out: Directory to write the files to.
         scale: Of the data; None: the workload's own.
         form: `nt`, `ttl`, `csv` or `parquet`; None: `nt` where it has statements, else `parquet`.
         seed: Of data that can have one; None: that of the data that runs load.

@@ -1,4 +1,4 @@
-"""`assay studies`: the studies that there are, what one would run, and a new one."""
+"""`assay studies`: lists studies, shows one, begins a new one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def show(
 ) -> StudyPlan:
     """Returns what a study asks, what would be run in which order, and about how long it takes.
 
-    Times are of earlier runs in the directory of runs where there are some alike, else guesses.
+    Times come from similar earlier runs in the directory of runs; otherwise they are guesses.
 
     Args:
         which: Its name, or its file.

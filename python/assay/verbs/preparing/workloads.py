@@ -1,4 +1,4 @@
-"""`assay workloads`: the workloads that there are, what is known of one, and a new one."""
+"""`assay workloads`: lists workloads, shows one, begins a new one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENGINE = "duckdb"
 
 @dataclass(frozen=True)
 class OperationParts:
-    """What an operation can be asked without.
+    """The parts of an operation that can be removed.
 
     Attributes:
         workload: Name of its workload.

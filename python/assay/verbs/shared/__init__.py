@@ -1,1 +1,1 @@
-"""What verbs share: defaults, how a declared study is carried out, and a watcher that logs."""
+"""Parts that several verbs use: defaults, the carrying out of studies, progress in a log."""

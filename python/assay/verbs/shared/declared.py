@@ -45,7 +45,7 @@ def carried_out(
         terms: With what limits.
         place: Directory of runs.
         watcher: Whoever a person watches by.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         all_engines: Without one of its engines the rest is worth nothing.
 
     Raises:

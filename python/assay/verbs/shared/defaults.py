@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-# Rounds: in each, a run of every kind.
+# Number of rounds: each has a run of every kind.
 SWEEP_ROUNDS: Final = 3
 COMPARE_ROUNDS: Final = 5
 PLANS_ROUNDS: Final = 5

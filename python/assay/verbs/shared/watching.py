@@ -1,4 +1,4 @@
-"""A watcher for callers who look at no terminal: it logs what a person would be told."""
+"""A watcher for callers without a terminal, which logs the progress of runs."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ class Logged:
         log.debug("%s", name)
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """How much of the part is done: too often to be logged."""
+        """Ignore the amount that is done: it changes too often for a log."""

@@ -81,7 +81,7 @@ def _read(texts: Iterable[str], shapes: Shapes) -> Iterable[Stated]:
 def _reason(
     statement: CountedStatement, executions: list[Stated], *, keeps_secrets: bool
 ) -> str | None:
-    """Why a statement is left out; None: it is played."""
+    """Return why a statement is left out; None if it is played."""
     if not executions:
         return UNREAD if statement.text or statement.samples else NOT_TOLD
     first = executions[0]

@@ -103,7 +103,7 @@ def operation_of(
 
 
 def _named(statements: Sequence[Stated]) -> str:
-    """What it does first: its first statement that writes, else its first one."""
+    """Return the name of an operation, from its first writing statement or its first one."""
     plain = [part for part in statements if TABLE.search("".join(part.pieces))]
     of_data = [part for part in plain if part.word in WRITING]
     for part in (*of_data, *plain):
@@ -134,11 +134,11 @@ class _Columns:
         self._used: set[str] = set()
 
     def begin_statement(self) -> None:
-        """What follows belongs to another statement."""
+        """Begin another statement."""
         self._used = set()
 
     def place(self, column: list[Constant], *, of_rows: bool) -> str:
-        """What stands in the text where the constants of a column stood."""
+        """Return the text that replaces the constants of a column."""
         if {constant.kind for constant in column} == {"unknown"}:
             name = f"p{len(self.kept) + len(self.unknown) + 1}"
             self.unknown.append(name)
@@ -163,7 +163,7 @@ class _Columns:
 
 
 def _same_source(column: Sequence[Constant]) -> str | None:
-    """How all executions write a constant; None: they differ, or it is bound."""
+    """Return the source text that all executions share for a constant; None if they differ."""
     sources = {constant.source for constant in column}
     (source, *others) = sources
     if others or source is None or scripts.PLACEHOLDER.search(source):

@@ -170,7 +170,7 @@ class _Reading:
                     yield made
 
     def _opens_type(self, place: int) -> bool:
-        """Whether a parenthesis is that of `::numeric(10, 2)` or of `as varchar(10)`."""
+        """Return True if a parenthesis belongs to a type, as in `::numeric(10, 2)`."""
         return place > 1 and self._kinds[place - 2] in {"DCOLON", "ALIAS"}
 
     def _kind(self, place: int) -> str:
@@ -217,7 +217,7 @@ class _Reading:
         return Place(begin, end, "", begin, number=number)
 
     def _signed(self, place: int) -> tuple[int, int]:
-        """Where a number begins with its sign and its point, and the token before it."""
+        """Return where a signed number begins, and the token before it."""
         begin, before = self._tokens[place].start, place - 1
         if self._kind(before) == "DOT":
             point = self._tokens[before].start

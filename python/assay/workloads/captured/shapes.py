@@ -53,13 +53,13 @@ class Stated:
 
     @property
     def is_whole(self) -> bool:
-        """Whether its text can stand in a file: nothing in it looks like a value's name."""
+        """True if the text can be written to a file: nothing in it looks like a parameter."""
         return not any(scripts.PLACEHOLDER.search(piece) for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What was read of one text, for all that differ from it in constants that became values.
+    """The parsed form of a text, shared by all texts that differ only in constants.
 
     Attributes:
         statements: As they were read.

@@ -58,7 +58,7 @@ class Execution:
 
 @dataclass
 class _Session:
-    """What is known of a session so far.
+    """The state of a session so far.
 
     Attributes:
         open: The transaction under way; None: there is none.
@@ -194,7 +194,7 @@ class Transactions:
             session.open.statements.append(part)
 
     def _is_autocommit(self, session: _Session, part: Stated) -> bool:
-        """Whether the statement sets autocommit, which is heeded."""
+        """Return True if the statement sets autocommit, and remember its value."""
         text = "".join([part.pieces[0], *(str(constant.value) for constant in part.constants)])
         words = text.lower().replace("=", " ").replace("@@", " ").split()
         if "autocommit" not in words:

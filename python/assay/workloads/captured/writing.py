@@ -93,7 +93,7 @@ def write_workload(
 
 
 def is_timed(operations: Sequence[CapturedOperation]) -> bool:
-    """Whether it is known when executions began."""
+    """Return True if the start times of all executions are known."""
     return all(operation.times_ns for operation in operations)
 
 
@@ -166,7 +166,7 @@ def _schedule(operations: Sequence[CapturedOperation]) -> pa.Table:
 
 
 def busiest_second(operations: Sequence[CapturedOperation]) -> int:
-    """How many sessions began something in the second in which most of them did."""
+    """Return the largest number of sessions that were active within one second."""
     sessions: defaultdict[int, set[str]] = defaultdict(set)
     for operation in operations:
         for time_ns, session in zip(operation.times_ns, operation.sessions, strict=True):
@@ -234,5 +234,5 @@ def _read(file: Path) -> pa.Table:
 
 
 def counted(left_out: Counter[str]) -> dict[str, int]:
-    """What was left out, the most first."""
+    """Return the counts of what was left out, largest first."""
     return dict(left_out.most_common())

@@ -16,7 +16,7 @@ SHOWN = ("expressions", "group", "having", "order", "distinct", "windows", "qual
 
 @dataclass(eq=False)
 class Block:
-    """One `select`.
+    """A block of a query: one `select`.
 
     Attributes:
         select: Its tree.
@@ -31,7 +31,7 @@ class Block:
     columns: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def holds(self, column: exp.Column) -> str | None:
-        """Which of its sources a column is of; None if of none, or nobody knows."""
+        """Return the source of a column; None if unknown."""
         if column.table:
             name = column.table.lower()
             return name if name in self.sources else None
@@ -44,7 +44,7 @@ class Block:
 
     @property
     def grouped(self) -> bool:
-        """Whether its rows are made of several of those that it reads."""
+        """True if the block's rows are each made of several rows."""
         if self.select.args.get("group") or self.select.args.get("distinct"):
             return True
         return any(

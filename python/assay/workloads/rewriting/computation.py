@@ -40,7 +40,7 @@ def touch(column: exp.Column, dialects: Sequence[str]) -> exp.AggFunc:
 
 
 def computes(query: Query) -> bool:
-    """Whether there is anything to be removed."""
+    """Return True if the query has a computation that can be removed."""
     block = query.outermost
     if block is None:
         return False
@@ -135,13 +135,13 @@ def _handed_on(
 
 
 def _is_only_counted(column: exp.Column, shown: Sequence[exp.Expr]) -> bool:
-    """Whether a block only asks how many values a column has."""
+    """Return True if a block only counts the values of a column."""
     named = [node for expression in shown for node in own(expression) if node == column]
     return all(isinstance(node.parent, exp.Count) for node in named)
 
 
 def _may_open(query: Query, block: Block, source: str) -> bool:
-    """Whether rows are the same ones when a derived table no longer computes."""
+    """Return True if a derived table has the same rows without its computation."""
     derived = query.derived(block, source)
     if derived is None or derived.select.args.get("limit"):
         return False

@@ -1,4 +1,4 @@
-"""From the text of a query to its tree and back, in the grammar of an engine's dialect."""
+"""Parses a query and writes it again, in the grammar of an engine's dialect."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def columns_of(
 
 
 def _parsed_script(script: str, grammar: str | None) -> list[Expr | None]:
-    """Statements of a script; of those that are not understood, such as functions, nobody is told.
+    """Return the statements of a script, without warnings on those that cannot be parsed.
 
     Raises:
         SqlglotError: If it is no SQL.

@@ -30,7 +30,7 @@ FUNCTION = "function"
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece.
+    """A piece of a query that can be removed.
 
     Attributes:
         name: Unique in the query.
@@ -207,7 +207,7 @@ def _key_of(clause: exp.Expr, call: exp.Expr) -> exp.Expr | None:
 
 
 def _forget(block: Block, dropped: Sequence[exp.Expr]) -> None:
-    """Nothing is ordered by what is no longer there."""
+    """Remove dropped expressions from the order."""
     order = block.select.args.get("order")
     if order is None:
         return
@@ -248,7 +248,7 @@ def _predicates(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
 
 
 def _is_join(query: Query, condition: exp.Expr) -> bool:
-    """Whether a condition says that two columns are equal, in each of its branches at least."""
+    """Return True if a condition equates two columns, in each of its branches."""
     tree = condition.unnest()
     if isinstance(tree, exp.Or):
         return all(_is_join(query, branch) for branch in tree.flatten())

@@ -1,4 +1,4 @@
-"""Which parts a query has, and the query without some of them."""
+"""Finds the removable parts of a query, and rewrites the query without some of them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rewritten:
     stays: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values, without the text."""
+        """Return the rewriting as JSON values, without the text."""
         removed = [{"name": part.name, "words": part.description} for part in self.removed]
         return {"removed": removed, "stays": list(self.stays)}
 

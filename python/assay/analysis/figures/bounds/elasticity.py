@@ -1,4 +1,4 @@
-"""How time answers to each resource: elasticities, the levels they come of, and a verdict."""
+"""The figure of elasticities: how time responds to each resource, with levels and a verdict."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ LEVELS = (
 SHAPES = {
     "serial": "in proportion",
     "flat": "no effect",
-    "unclear": "not told from noise",
+    "unclear": "not beyond noise",
     "kinked": "below a level only",
 }
 
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """One operation of one subject; its name is only told where there are several."""
+    """The diagnosis of one operation of a subject, named only if there are several."""
 
     name: str
     diagnosis: Diagnosis
@@ -70,7 +70,7 @@ class Diagnosed:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of elasticities by operation."""
     diagnosed, missing = _diagnosed(asked)
     subjects: dict[str, dict[float, Spread]] = {}
     for operation in diagnosed:

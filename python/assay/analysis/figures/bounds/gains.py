@@ -1,4 +1,4 @@
-"""What changes would be worth: predictions of a model, for a metric of the runs."""
+"""The figure of predicted gains: the model's change of a metric for each supposed change."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of predicted gains by change."""
     subjects = subjects_of(asked)
     named, kinds = _named(asked), _kinds(asked)
     missing: dict[str, None] = {}

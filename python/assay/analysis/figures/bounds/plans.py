@@ -50,7 +50,7 @@ GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of forced plans beside the chosen one."""
     parts = {run.part: run.run for run in asked.runs}
     once = parts.get(str(asked.options.get("once", "once")))
     if once is None:
@@ -59,7 +59,9 @@ def figure(asked: Asked) -> Figure:
     planned = [run for run in parts.values() if run not in (once, rounds)]
     regret = regret_of(once, rounds, planned)
     if regret is None:
-        raise UsageError("the chosen plan itself did not come to its end, so there is no regret")
+        raise UsageError(
+            "the chosen plan itself did not finish, so no other plan can be compared with it"
+        )
     by_cost = regret.chosen.cost is not None
     measures = tuple(_measures(regret, by_cost=by_cost))
     subjects = tuple(dict.fromkeys(name for measure in measures for name in measure.values))
@@ -123,9 +125,9 @@ def _regret(regret: Regret, engine: str, operation: str) -> str:
         times += f" [{factor.interval[0]:.3g}, {factor.interval[1]:.3g}]"
     chosen = f"the plan that {engine} chose for {operation} takes {text(chosen_s, SECONDS)}"
     if regret.best is regret.chosen or (factor.interval and not factor.interval[0] > 1):
-        return f"No plan was found that is faster beyond noise: {chosen}. Regret {times}."
+        return f"No plan was found that is faster beyond noise: {chosen}. Loss {times}."
     return (
-        f"Regret {times}: {chosen}, and {text(regret.best.seconds, SECONDS)} with the best found,"
+        f"Loss {times}: {chosen}, and {text(regret.best.seconds, SECONDS)} with the best found,"
         f" {regret.best.action}."
     )
 
@@ -193,11 +195,11 @@ def _notes(regret: Regret) -> list[str]:
         if rounds > 1
         else "Each plan once: no interval, and the fastest of many looks faster than it is.",
         "Plans are of distinct shape: operators, tables, indexes and their order.",
-        "The search knows no statistics and sees few of all plans: the true regret may be larger.",
+        "The search knows no statistics and sees few of all plans: the true loss may be larger.",
     ]
     if regret.chosen.cost is None:
         notes.append(
-            "This engine tells no cost, and what it expects joins to give is not estimated alike"
+            "This engine reports no cost, and what it expects joins to give is not estimated alike"
             " where something is forced: nothing ranks its estimates."
         )
     return notes

@@ -1,4 +1,4 @@
-"""What parts of queries cost: the time without each of them beside the time as it was."""
+"""The figure of removals: the time of queries without each part beside the whole."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Priced:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of what parts of queries cost."""
     priced: list[_Priced] = []
     missing: dict[str, None] = {}
     for group in _groups(asked):
@@ -219,10 +219,10 @@ def _share_text(removal: Removal) -> str:
     if gain is None:
         return "its price is not known"
     if gain.interval is None:
-        return f"{text(gain.share, SHARE)} go with it, by one round, so nobody knows how sure"
+        return f"{text(gain.share, SHARE)} go with it, from one round, so its certainty is unknown"
     low, high = gain.interval
     if low <= 0 <= high:
-        return f"what it costs is not told from noise ({_between(low, high)})"
+        return f"its cost is not beyond noise ({_between(low, high)})"
     if high < 0:
         return f"it takes {percent_text(-gain.share)} longer without it ({_between(low, high)})"
     return f"{percent_text(gain.share)} of the time go with it ({_between(low, high)})"
@@ -245,7 +245,7 @@ def _failure(part: _Priced) -> str | None:
         return f"{where}: not all its runs have a time of it"
     if removal.verdict == "failed":
         return (
-            f"{where}: it does not read the same, so this tells no price:"
+            f"{where}: it reads other data, so this is no price:"
             f" {_named_differences(removal.differs)}"
         )
     if removal.verdict == "not known":

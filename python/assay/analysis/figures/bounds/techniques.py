@@ -1,4 +1,4 @@
-"""What each technique of planner and executor is worth: times without it, over times with all."""
+"""The figure of techniques: times without one of them over times with all."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ IN_ALL = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of what techniques are worth."""
     factor = str(asked.options.get("factor", FACTOR))
     shown = int(asked.options.get("shown", SHOWN))
     subjects = subjects_of(asked, without=(factor,))
@@ -144,7 +144,7 @@ def _plans(run: Run) -> Mapping[str, tuple[Plan, ...]]:
 
 
 def _largest(effects: Sequence[Worth], most: int) -> list[Worth]:
-    """The largest that are told from noise; all where nothing is, because there was one round."""
+    """Return the largest effects beyond noise; all with one round, which has no noise."""
     if all(effect.factor.interval is None for effect in effects):
         return list(effects[:most])
     return [effect for effect in effects if effect.factor.is_distinct and effect.factor.times > 1][
@@ -249,7 +249,7 @@ def _in_all(by_subject: Mapping[str, Sequence[Worth]]) -> tuple[tuple[Cell, ...]
 def _notes(asked: Asked) -> tuple[str, ...]:
     rounds = max((run.round for run in asked.runs), default=0)
     if rounds < 2:  # noqa: PLR2004 - of one there is no interval
-        return ("One round: no interval, and nothing tells a small factor from noise.",)
+        return ("One round: no interval, so a small factor may be noise.",)
     return (
         f"Geometric means over {rounds} rounds, beside times of the same round with all of them.",
         "Intervals are of 95 %, from the noise that an operation has in all of its runs.",

@@ -1,4 +1,4 @@
-"""What bounds a query, by what changes without its computation and without read-ahead."""
+"""The figure of what bounds a query: runs without its computation, and without read-ahead."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Case:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of the resource that bounds a query."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     baseline = next((subject for subject in subjects if _is_plain(subject.first)), None)
@@ -157,7 +157,9 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
         f" ({_longer(-gain.share)}{interval_text(_ends(gain), SHARE)})"
     )
     where = "" if placed is None or placed.share is None else f"; it makes {placed_text(placed)}"
-    unsure = "; by one round, so nobody knows how sure that is" if gain.interval is None else ""
+    unsure = (
+        "; from one round, so its certainty is unknown that is" if gain.interval is None else ""
+    )
     yield f"{sentence}{where}{unsure}."
     if bound.by == "reading" and placed is not None and placed.share is not None:
         yield (

@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of time lost at barriers."""
     subjects = subjects_of(asked)
     measured = [subject for subject in subjects if _reason_missing(subject.first) is None]
     rows = tuple(
@@ -76,7 +76,7 @@ def _reason_missing(run: Run) -> str | None:
     if cluster.barriers.missing is not None:
         return cluster.barriers.missing
     if cluster.barriers.lost_share is None:
-        return "no execution was long enough for ten looks at its CPUs"
+        return "no execution was long enough for ten samples of its CPUs"
     return None
 
 

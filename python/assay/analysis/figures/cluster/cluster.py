@@ -88,7 +88,7 @@ class MeasuredLine:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a cluster's counters."""
     chosen = asked.options.get("operation")
     subjects = subjects_of(asked)
     measures = tuple(_measures(subjects, chosen))

@@ -152,7 +152,7 @@ class Spanned:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of scaling by number of nodes."""
     factor = asked.options.get("factor", WORKERS)
     spanned = [_spanned(subject) for subject in subjects_of(asked, without=(factor,))]
     # What has nodes comes first: the others are what it is held against.

@@ -69,7 +69,7 @@ def _read(name: str, value: object, read: Callable[[str], T], such_as: str) -> T
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of predicted cluster sizes."""
     cluster = cluster_of(asked.options)
     scale = float(asked.options.get("scale", 0.0))
     if not 0 < scale < float("inf"):

@@ -27,7 +27,7 @@ SIDE = "side"
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a comparison of two sides."""
     sides = _sides(asked)
     if len(sides) < 2:  # noqa: PLR2004 - a comparison has two sides
         missing = ("one side has no run: there is nothing to compare",)

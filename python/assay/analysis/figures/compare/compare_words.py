@@ -1,4 +1,4 @@
-"""What two sides beside each other come to, in sentences."""
+"""Sentences that sum up a comparison of two sides."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _whole_ratio(comparison: TwoSides, names: Sequence[str], whole: Ratio) -> st
             f"No difference beyond noise: {names[1]} has {ratio_text} of {names[0]};"
             f" {unit} takes {times}."
         )
-    unsure = "" if whole.interval else " By one round, so nobody knows how sure that is."
+    unsure = "" if whole.interval else " From one round, so its certainty is unknown."
     return f"{names[1]} has {ratio_text} of {names[0]}: {unit} takes {times}.{unsure}"
 
 
@@ -91,7 +91,7 @@ def _explained(gain: SplitGain) -> str:
     share = 0.0 if rest is None else rest.seconds.value / total
     left = f"{text(share, SHARE)} is not explained"
     if not explained:
-        return f"{lead} no cause can be told from noise; {left}."
+        return f"{lead} no cause is beyond noise; {left}."
     return f"{lead}, these explain: {listed(explained, CAUSES_MAX)}; {left}."
 
 

@@ -78,7 +78,7 @@ def alone(factors: Sequence[Factor | None]) -> bool:
     return bool(measured) and all(factor.interval is None for factor in measured)
 
 
-ONE_ROUND = "One round: nothing tells these ratios from noise."
+ONE_ROUND = "One round: these ratios may be noise."
 SEVERAL = (
     "Ratios are taken within a round; shown is their geometric mean over the rounds with its 95 %"
     " interval (Student's t)."

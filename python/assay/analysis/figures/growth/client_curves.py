@@ -1,4 +1,4 @@
-"""What charts of a sweep over clients draw: points that were measured, and the fitted law."""
+"""The curves of a sweep over clients: measured points and the fitted law."""
 
 from __future__ import annotations
 

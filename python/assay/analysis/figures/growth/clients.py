@@ -67,7 +67,7 @@ DRAWN = (TPS, QPS, P50, P99, WASTED)
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of throughput by number of clients."""
     factor = asked.options.get("factor", CLIENTS)
     swept = [_swept(subject) for subject in subjects_of(asked, without=(factor,))]
     swept = [sweep for sweep in swept if sweep.runs]
@@ -341,7 +341,7 @@ def _notes(swept: Sequence[Swept]) -> Iterator[str]:
         if fit is not None and fit.levels < LEVELS_ENOUGH:
             yield (
                 f"{sweep.name}: {fit.levels} numbers of clients are few for a law of {PARAMETERS}"
-                f" parameters: {LEVELS_ENOUGH} or more tell whether it holds."
+                f" parameters: {LEVELS_ENOUGH} or more show whether it holds."
             )
         if fit is not None and fit.most_at.value == float("inf"):
             yield f"{sweep.name}: nothing says that more clients would do less (kappa is 0)."

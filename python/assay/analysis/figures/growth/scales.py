@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of costs or shares by scale."""
     of = asked.options.get("of")
     if of not in (None, COSTS, SHARES):
         raise UsageError(f"figure {asked.name}: option of is {COSTS} or {SHARES}, and not {of!r}")
@@ -247,5 +247,5 @@ def _without_law(name: str, comparison: Compared, targets: Sequence[float]) -> I
         if scale <= comparison.sizes[-1].scale:
             yield (
                 f"{name}: scale {scale:g} is no extrapolation, as {comparison.sizes[-1].scale:g}"
-                " was run: a run there tells more"
+                " was run: a run there is more precise"
             )

@@ -1,4 +1,4 @@
-"""What a workload at several scales comes to, in sentences."""
+"""Sentences that sum up a workload at several scales."""
 
 from __future__ import annotations
 
@@ -83,12 +83,10 @@ def _growth(comparison: Compared) -> str:
     costs = [(cost, cost.law) for cost in headline(comparison, COUNTED_MAX) if cost.law is not None]
     parts = [_part(law, cost.title) for cost, law in costs if cost.group not in NOT_OF_THE_WHOLE]
     if not parts:
-        return f"{much} the data ({ends}): no cost is told at both scales."
+        return f"{much} the data ({ends}): no cost is known at both scales."
     beside = [_part(law, cost.title) for cost, law in costs if cost.group in NOT_OF_THE_WHOLE]
     also = f"; {', '.join(beside)}" if beside else ""
-    unsure = (
-        "" if len(comparison.rounds) > 1 else " By one round, so nobody knows how sure that is."
-    )
+    unsure = "" if len(comparison.rounds) > 1 else " From one round, so its certainty is unknown."
     return f"{much} the data ({ends}): {', '.join(parts)}, for {comparison.whole}{also}.{unsure}"
 
 
@@ -141,7 +139,7 @@ def exponent_text(law: PowerLaw) -> str:
     if low <= 0.0 <= high:
         means = "no growth beyond noise"
         if low <= 1.0 <= high:
-            means = "told neither from no growth nor from growth in proportion"
+            means = "between no growth and growth in proportion"
     elif low <= 1.0 <= high:
         means = "in proportion"
     else:
@@ -164,8 +162,8 @@ def _measure_different_things(comparison: Compared) -> Iterator[str]:
         large = [share for share in first.shares if share.is_large]
         if large:
             yield (
-                f"Between {ends} shares of the {first.of} differ, {_shifts(large)}; one round does"
-                " not tell that from noise."
+                f"Between {ends} shares of the {first.of} differ, {_shifts(large)}; with one"
+                f" round this may be noise."
             )
 
 
@@ -223,7 +221,7 @@ def _efficiency(comparison: Compared) -> Iterator[str]:
 
 
 def _exceptions(comparison: Compared) -> Iterator[str]:
-    """Costs of which one exponent does not tell the whole range, and plans that are others."""
+    """Return costs that one exponent does not describe, and plans that differ."""
     for cost in headline(comparison, COUNTED_MAX):
         if cost.law is not None and cost.law.is_bent:
             yield (
@@ -257,12 +255,12 @@ def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
     """Sentences on what the laws leave out at a scale that was not run."""
     far = f"{there.size} is {times_text(there.beyond)} as large as the largest scale that was run"
     doubt = (
-        "; so far outside that a law of what was measured tells little"
+        "; so far outside that a law of the measured scales says little"
         if (there.beyond >= FAR)
         else ""
     )
     few = (
-        "; with two scales nothing tells whether there is such a law"
+        "; with two scales it is unknown whether there is such a law"
         if (
             len(comparison.sizes) == 2  # noqa: PLR2004 - two scales
         )
@@ -281,7 +279,7 @@ def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
             " run had begin there, and no law of these runs has them."
         )
     elif there.data_bytes is None:
-        yield "Nobody looked how large the data are, so whether they would fit is not known."
+        yield "The size of the data was not measured, so it is unknown whether they would fit."
     yield from _other_laws(comparison, there)
 
 

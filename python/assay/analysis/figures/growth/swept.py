@@ -1,4 +1,4 @@
-"""A subject at several numbers of clients, and what is told of each number."""
+"""A subject at several numbers of clients, with its figures at each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How contiguous the reads of a study's runs were, where every request was traced: for figures."""
+"""The contiguity of reads in a study's runs that traced every request, for figures."""
 
 from __future__ import annotations
 

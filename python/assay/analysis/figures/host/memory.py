@@ -42,7 +42,7 @@ RESIDENT = "by what was resident beyond what was before"
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of memory peaks."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if _peaks(subject.first))
     scale, streams = _target(asked)
@@ -92,7 +92,7 @@ def figure(asked: Asked) -> Figure:
             ),
         ),
         missing=tuple(
-            f"{subject.name}: no query took memory that could be told from what was resident before"
+            f"{subject.name}: no query took memory beyond what was resident before"
             for subject in every
             if subject.name not in measured
         ),

@@ -1,4 +1,4 @@
-"""What each run of a study had the data's device do while its query ran: shared by figures."""
+"""The device reads of each run of a study while its query ran, for several figures."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
 
 
 def span_s(run: Run, operation: str | None) -> tuple[float, float] | None:
-    """From when to when the operation's first execution was under way, since the measured part."""
+    """The span of the operation's first execution, in seconds since the measured part began."""
     reads = query_reads(run, operation)
     if reads is None:
         return None

@@ -42,10 +42,10 @@ AXES = ("size of a read", "reads a second")
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of disk throughput by read size."""
     ceilings = [read_ceiling(ceiling.run) for ceiling in asked.ceilings]
     if not ceilings:
-        return Figure(asked.name, asked.kind, asked.title, missing=("nobody looked at the disk",))
+        return Figure(asked.name, asked.kind, asked.title, missing=("the disk was not measured",))
     sizes = sorted({size for ceiling in ceilings for size in ceiling.sizes()})
     measures = tuple(_measures(ceilings, sizes))
     columns = (Column("size"), *(Column(way, COUNT, 4) for way in WAYS))

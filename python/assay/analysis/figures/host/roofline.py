@@ -1,4 +1,4 @@
-"""Reads of a query beside what the disk gives of their size: how near they come to it."""
+"""Compares a query's reads with the disk's ceiling for reads of their size."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ COLUMNS = (
     Column("disk in sequence", COUNT, 4),
     Column("disk, many at once", COUNT, 4),
 )
-NO_CEILING = "nobody looked at what the disk gives: the part of kind ceiling has no run"
+NO_CEILING = "the disk's ceiling was not measured: the part of kind ceiling has no run"
 # So many times as many reads of many at once are worth a sentence.
 NOTABLY_MORE = 1.5
 SEVERAL = 1.5
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a query's reads against the disk's ceiling."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     if not asked.ceilings or not subjects:
@@ -219,6 +219,6 @@ def _notes(asked: Asked) -> Iterator[str]:
     others = sorted(devices - {str(looked_at.get("name"))})
     if others and looked_at:
         yield (
-            f"The disk that was looked at is {looked_at['name']}, and the data lay on"
+            f"The disk that was measured is {looked_at['name']}, and the data lay on"
             f" {listed(others)}: what the one gives is not what the other does."
         )

@@ -62,7 +62,7 @@ MARGIN_INTERVALS = 1.5
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of host counters over time."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     measures = tuple(_measures(subjects, operation))
@@ -130,7 +130,7 @@ def _each_run(subjects: tuple[Subject, ...], operation: str | None) -> Table:
 
 
 def _plain(unit: str) -> str:
-    """The unit of a column whose heading says of what it is a rate."""
+    """Return the unit of a column whose heading already names the rate's subject."""
     return COUNT if unit in (PER_SECOND, MB_PER_SECOND) else unit
 
 
@@ -224,7 +224,7 @@ def _missing(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[s
         run = subject.first
         reads: QueryReads | None = query_reads(run, operation)
         if reads is None:
-            yield f"{subject.name}: no execution of the query can be told from others"
+            yield f"{subject.name}: no execution of the query can be separated from others"
         elif data_device(run) is None:
             yield f"{subject.name}: which device holds the data is not known"
         elif reads.reads is None:

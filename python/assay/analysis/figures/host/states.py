@@ -1,4 +1,4 @@
-"""What a power test takes by what of the data was in memory when it began."""
+"""The figure of a power test's time by the data in memory at its start."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of times by starting state."""
     subjects = subjects_of(asked, without=(FACTOR,))
     states = _states(asked)
     measures = tuple(_measures(subjects, states))
@@ -155,7 +155,7 @@ def _row(subject: Subject, run: StudyRun) -> tuple[Cell, ...]:
         first or "-",
         None if first is None else _first_seconds(run.run, first),
         None if state is None else state.first_read_bytes,
-        "not looked at" if share is None else text(share, "share"),
+        "not checked" if share is None else text(share, "share"),
     )
 
 

@@ -1,4 +1,4 @@
-"""How much of the machine a power test uses: what the same work takes in streams, and alone."""
+"""The figure of a power test's use of the machine, from the same work in streams."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ APART_MAX = 0.25
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of utilisation."""
     subjects = [
         subject
         for subject in subjects_of(asked)

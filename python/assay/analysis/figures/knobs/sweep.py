@@ -27,7 +27,7 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a metric by level of a factor."""
     metric = _metric(asked)
     factor = asked.options.get("factor") or most_levels(asked.runs)
     places = places_of(asked.runs, factor)
@@ -140,7 +140,7 @@ def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str)
     if not apart:
         same = text(least.middle, metric.unit)
         return f"{name}: {metric.title} is {same} at all levels of {factor}."
-    alone = "; one run a level, so nothing tells it from noise" if least.count == 1 else ""
+    alone = "; one run a level, so it may be noise" if least.count == 1 else ""
     return (
         f"{name}: {factor} {best} is best, {worst} worst: {metric.title} {ends},"
         f" {percent_text(apart)} apart{alone}."

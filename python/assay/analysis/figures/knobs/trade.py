@@ -38,7 +38,7 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a knob's gain and cost."""
     name, first = asked.options.get("metric"), asked.runs[0].run
     metric = default_metric(first) if name is None else metric_named(name, first)
     factor = asked.options.get("factor") or most_levels(asked.runs)

@@ -1,4 +1,4 @@
-"""What turning a knob came to, in sentences."""
+"""Sentences that sum up what changing a knob did."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _best(name: str, trade: Trade, short: str, metric: Metric) -> str:
     )
     sentence = f"{name}: {metric.title}: {short} {trade.best} is best, {figure_text}"
     if alone:
-        return f"{sentence}; one run a level, so nothing tells the others from noise."
+        return f"{sentence}; one run a level, so the others may be noise."
     much = "as long" if metric.unit == SECONDS else "as much"
     parts = [
         f"{comparison.level} takes {text(comparison.factor.times, TIMES)} {much}"

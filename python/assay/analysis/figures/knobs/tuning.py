@@ -74,7 +74,7 @@ LEADER = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a search for better settings."""
     metric = metric_of(asked.options.get("metric"), asked.runs[0])
     begun = sorted(asked.runs, key=lambda run: str(run.run.facts.get("started_utc", "")))
     trials = [trial_of(run, metric) for run in begun]
@@ -206,7 +206,7 @@ def _cost(begun: Sequence[StudyRun]) -> str:
 
 
 def _cpu_s(run: Run) -> float | None:
-    """CPU seconds of all our processes while they were looked at; None where nobody looked."""
+    """Return the CPU seconds of all our processes while sampled; None without samples."""
     try:
         cpus, processes = run.table("cpus"), run.table("processes")
     except RecordUnreadableError:
@@ -240,7 +240,7 @@ def _short(levels: Mapping[str, str]) -> str:
 
 
 def _leaders(ranked: Sequence[Standing], held: Sequence[HoldOut], metric: Metric) -> Table:
-    """The settings that looked best, and what their hold-outs came to."""
+    """Return the settings that ranked best, and the results of their hold-outs."""
     rows: list[tuple[Cell, ...]] = []
     sign = 1 if metric.is_better == "lower" else -1
     for out in held:

@@ -1,4 +1,4 @@
-"""What the engine's meters of look-ups counted in the measured part, and its line of them."""
+"""The figure of the engine's look-up counters in the measured part."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAME_PAGE, ROWS = "look-ups on the page of the one before", "rows of a look-up"
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of look-up counters."""
     subjects = subjects_of(asked)
     counted = {subject.name: counted_of(subject.first) for subject in subjects}
     measured = [subject for subject in subjects if counted[subject.name]]

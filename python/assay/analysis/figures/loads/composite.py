@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a test's composite metric."""
     subjects = [subject for subject in subjects_of(asked) if test_of(subject.first) is not None]
     measures = tuple(_measures(subjects))
     shown = tuple(subject.name for subject in subjects)

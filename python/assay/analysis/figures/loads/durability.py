@@ -1,4 +1,4 @@
-"""What was acknowledged and is there after a crash: lost or found, and how long recovery took."""
+"""The figure of crashes: acknowledged writes lost or found, and the time of recovery."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Crashed:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of lost and found writes after crashes."""
     every = subjects_of(asked, without=(MOMENT,))
     crashed = [crash for subject in every for crash in _crashed(subject)]
     recovered = {crash.subject for crash in crashed}

@@ -1,4 +1,4 @@
-"""What was done to each index: while memory filled, and from then on."""
+"""The figure of the work on each index, while memory filled and after that."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of work by index."""
     subjects = subjects_of(asked)
     most = int(asked.options.get("rows", ROWS_DEFAULT))
     measured = [subject for subject in subjects if worked(subject.first, STEADY) is not None]
@@ -52,7 +52,7 @@ def figure(asked: Asked) -> Figure:
             if split is not None
         ),
         missing=tuple(
-            f"what was done to the indexes of {subject.name} was not told by its engine"
+            f"what was done to the indexes of {subject.name} was not reported by its engine"
             for subject in subjects
             if subject not in measured
         ),
@@ -60,7 +60,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def worked(run: Run, part: str) -> tuple[IndexWork, ...] | None:
-    """Indexes of one part of a run; None where its engine does not tell."""
+    """Return the indexes of one part of a run; None where its engine does not report them."""
     parts = parts_of(run)
     if parts is None:
         return None

@@ -1,4 +1,4 @@
-"""How many times as long a transaction takes as on one engine, by group of workloads."""
+"""The figure of transaction times as a multiple of one engine's, by group of workloads."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Group:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of multiples by group."""
     parts = list(dict.fromkeys(run.part for run in asked.runs))
     groups = [_group(asked, part) for part in parts]
     shown = tuple(dict.fromkeys(name for group in groups for name in group.others))

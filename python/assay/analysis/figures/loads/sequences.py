@@ -74,7 +74,7 @@ class Point:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of query sequences played by clients."""
     points = _points(asked)
     subjects = tuple(dict.fromkeys(point.subject for point in points))
     name = _rate_name(points[0].runs[0].run) if points else NO_NAME
@@ -221,7 +221,7 @@ def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _steady(point: Point) -> str:
-    """From which mix on each round was steady."""
+    """Return the mix from which on each round was steady."""
     starts = [_steady_from(run.run) for run in point.runs]
     return ", ".join(dict.fromkeys(starts))
 
@@ -229,7 +229,7 @@ def _steady(point: Point) -> str:
 def _steady_from(run: Run) -> str:
     mixes = summary_of(run).mixes
     if mixes is None:
-        return "not looked at"
+        return "not checked"
     state = mixes.state
     if state.steady is None:
         return "too few"

@@ -74,7 +74,7 @@ ALL = "all"
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of transaction rates and response times."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if any(mix_of(run.run) for run in subject.runs))
     base = base_of(subjects, asked.options.get("base"))

@@ -1,4 +1,4 @@
-"""Whether the answers of every run are right."""
+"""The figure of whether the answers of every run are right."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of verdicts on answers."""
     subjects = subjects_of(asked)
     judged = {run.run.id: result_of(run) for run in asked.runs}
     rows = tuple(
@@ -79,11 +79,11 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
         runs_of = "the one run" if of == 1 else f"all {of} runs"
         return (f"The answers of {runs_of} are right.",)
     if counts[Verdict.UNKNOWN] == of:
-        return ("Nobody knows whether the answers are right: there was nothing to compare with.",)
+        return ("It is unknown whether the answers are right: there was nothing to compare with.",)
     sentences = [f"The answers of {right} of {of} runs are right."]
     for verdict, lead in (
         (Verdict.INVALID, "Wrong answers came from"),
-        (Verdict.UNKNOWN, "Nobody knows whether answers are right of"),
+        (Verdict.UNKNOWN, "It is unknown whether answers are right of"),
     ):
         names = list(
             dict.fromkeys(

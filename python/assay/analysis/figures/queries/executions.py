@@ -119,7 +119,7 @@ def _more(row: dict[str, float | None], name: str) -> float | None:
 
 
 def first_execution_figure(run: Run, chosen: str | None, name: str) -> float | None:
-    """A figure of the first execution, or of later ones, of the chosen operation."""
+    """Return a figure of the chosen operation's first execution, or the median of later ones."""
     wanted = chosen or longest(run)
     rows = first_and_later(_executions(run)).filter(pl.col("operation") == wanted)
     return None if rows.is_empty() else float(rows[name][0])

@@ -63,7 +63,7 @@ CACHED_COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of first executions beside later ones."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if not _pairs(subject).is_empty())
     compared = {subject.name for subject in subjects}

@@ -18,7 +18,7 @@ OPTIONS = {"operations": "names of those that are shown; without it all"}
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of time by operation."""
     subjects = subjects_of(asked)
     names = list(dict.fromkeys(name for run in asked.runs for name in seconds_of(run.run)))
     wanted = asked.options.get("operations")

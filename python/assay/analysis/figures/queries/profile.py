@@ -1,4 +1,4 @@
-"""What engines' time goes into by kind of work, with the functions and queries that do it."""
+"""The figure of engines' CPU time by kind of work, with its functions and queries."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class WorkProfile:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of CPU time by kind of work."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if profile_of(subject.first) is not None)
     profiled = {subject.name for subject in subjects}
@@ -158,7 +158,7 @@ def _by_plans(run: Run) -> WorkProfile | None:
     also = dict.fromkeys(word for operator in mixed for word in operator.also)
     doubt = (
         f"{text(share, SHARE)} of that is of operators that did other work as well, which their"
-        f" plans do not tell apart: {listed(list(also), 8)}"
+        f" plans do not separate: {listed(list(also), 8)}"
         if mixed
         else None
     )
@@ -337,6 +337,6 @@ def _unexplained(subject: Subject) -> Iterator[str]:
     if profile is not None and not profile.is_explained:
         yield (
             f"{subject.name}: {text(profile.share(UNCLASSIFIED), SHARE)} of its time is in"
-            " functions that no rule knows, most of them without names, so the work they do cannot"
-            " be told"
+            " functions that no rule knows, most of them without names, so their kind of work is"
+            " unknown"
         )

@@ -86,7 +86,7 @@ NAMED_COLUMNS = 4
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of time by statement."""
     subjects = subjects_of(asked)
     base = base_of(subjects, asked.options.get("base"))
     names = _names(asked, subjects)
@@ -176,7 +176,7 @@ def _wider(subject: Subject, narrow: str, other: str) -> Factor | None:
 
 
 def _columns_read(run: Run, name: str) -> float | None:
-    """Columns that a statement reads of all its tables; None where one of them is not told."""
+    """Return columns that a statement reads of all its tables; None if one is unknown."""
     tables = columns_by_statement(run).get(name, ())
     counts = [len(table.read) for table in tables if table.read is not None]
     return float(sum(counts)) if tables and len(counts) == len(tables) else None
@@ -281,7 +281,7 @@ def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str
 
 
 def _other_plans(subjects: Sequence[Subject], name: str) -> Iterator[str]:
-    """Versions of one engine that execute a statement otherwise: they tell plans alike."""
+    """Return versions of one engine that execute a statement by different plans."""
     for engine in dict.fromkeys(str(subject.first.facts["engine"]["name"]) for subject in subjects):
         mine = [subject for subject in subjects if subject.first.facts["engine"]["name"] == engine]
         paths = list(_grouped(mine, name))

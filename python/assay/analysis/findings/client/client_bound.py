@@ -1,4 +1,4 @@
-"""That the load generator, or fetching at the client, was the limit and not the engine."""
+"""Finds that the load generator or the client's fetching was the limit, not the engine."""
 
 from __future__ import annotations
 
@@ -102,15 +102,15 @@ def _waited(case: Case) -> list[Finding]:
         return []
     claim = (
         f"Network and client are {percent_text(effect)} of the time, most in"
-        f" {names_text(case.largest_first(waited))}: results are small, so it is the way there and"
-        " back"
+        f" {names_text(case.largest_first(waited))}: results are small, so the round trip is the"
+        f" cause"
     )
     evidence = _rows_evidence(case, waited, rows)
     return [case.finding(METHOD, claim, waited, tells="shape", evidence=evidence).of(NETWORK)]
 
 
 def _others_took_its_cpus(case: Case) -> bool:
-    """Whether neither the engine nor the run itself kept the client from its CPUs.
+    """Return True if something other than the engine and the run took the client's CPUs.
 
     A client that shares its CPUs with the engine waits for them whenever the engine computes.
     """

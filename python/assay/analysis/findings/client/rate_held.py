@@ -1,4 +1,4 @@
-"""That fewer operations of an open load were done than became due."""
+"""Finds that an open load completed fewer operations than became due."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def find(case: Case) -> list[Finding]:
         grown = f", and the backlog grew by {rate_text(went.grown_per_s)}"
     claim = (
         f"The rate was not held: {rate_text(went.done_per_s)} of {rate_text(went.rate_per_s)} were"
-        f" done{grown}; percentiles of latency say how long the run was"
+        f" done{grown}; latency percentiles depend on the run's length"
     )
     finding = Finding(
         claim=claim,

@@ -79,7 +79,7 @@ def find(case: Case) -> list[Finding]:
     claim = (
         f"Round trips: {names_text(names)} sends {count_text(first.count)} of its"
         f" {count_text(first.whole)} statements an operation one after another, alike but for their"
-        f" values; the cost of each and the way there and back are {percent_text(effect)} of the"
+        f" values; their fixed cost and round trips take {percent_text(effect)} of the"
         " time or more"
     )
     to_try = f"one statement for all rows in place of {count_text(first.count)}: {first.text}"

@@ -45,7 +45,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _are_to_blame(disk: DiskUse, moved: float) -> bool:
-    """Whether others moved enough over this very disk to be in the engine's way."""
+    """Return True if other programs moved enough over this disk to slow the engine."""
     return (
         moved >= RATE_MIN * disk.seconds
         and OF_DISK_MIN * disk.moved_bytes <= moved <= OF_DISK_MAX * disk.moved_bytes

@@ -15,5 +15,5 @@ def cores_of(used: Accounts, account: str) -> float | None:
 
 
 def cpus_text(count: int | None) -> str:
-    """Such as `1 CPU`, `4 CPUs`."""
+    """Return a number of CPUs in words, such as `1 CPU` or `4 CPUs`."""
     return f"{count} CPU" if count == 1 else f"{count} CPUs"

@@ -89,7 +89,7 @@ def _neighbours(case: Case) -> list[Finding]:
 
 
 def _quieter(case: Case) -> str:
-    """What gives the engine CPUs; a server that ran already is not ours to pin."""
+    """Return advice that gives the engine CPUs; a running server cannot be pinned by Assay."""
     return QUIETER if case.on_running_server else QUIETER + PINNED
 
 

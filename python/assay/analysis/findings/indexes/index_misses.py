@@ -1,4 +1,4 @@
-"""Which index has to be read from outside the cache most: pages read on each row found in it."""
+"""Finds the index that misses the cache most: pages read for each row found in it."""
 
 from __future__ import annotations
 

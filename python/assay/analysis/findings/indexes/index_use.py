@@ -1,4 +1,4 @@
-"""Why an index that exists is not used: what hides it from the optimiser, if anything does."""
+"""Finds existing indexes that are not used, and what hides them from the optimiser."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
 
 
 def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
-    """Whether plans for each value use it and are faster; then one plan for all is to blame."""
+    """Return True if plans for known values use the index and are faster than the generic one."""
     return any(
         other.kind == "custom" and index.name in other.indexes and _was_faster(other)
         for other in others
@@ -132,7 +132,7 @@ def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
 
 
 def _is_about(condition: str, index: Index) -> bool:
-    """Whether a condition names the column that an index begins with."""
+    """Return True if a condition names the index's first column."""
     column = _leading(index)
     return re.search(rf"\b{re.escape(column)}\b", _TEXT.sub("''", condition)) is not None
 
@@ -145,7 +145,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     condition, column = scan.node.condition or "", _leading(index)
     if not index.valid:
         why = f"it is {index.state or 'not valid'}"
-        to_try = index.mend or f"build {index.name} anew"
+        to_try = index.mend or f"rebuild {index.name}"
         return Unused(index, why, to_try, f"catalogue:{index.table}")
     if hint := _hint(index, scan.plan.text or ""):
         why = f"the statement says so: {hint}"
@@ -163,7 +163,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
 
 
 def _hint(index: Index, text: str) -> str | None:
-    """What a statement says that keeps this index from being used; None: it says nothing."""
+    """Return the hint in a statement that keeps this index from being used; None without."""
     for match in _HINT.finditer(text):
         names = set(re.findall(r"\w+", match[2].lower()))
         is_named = index.name.lower() in names
@@ -192,7 +192,7 @@ def _estimate_reason(index: Index, other: Alternative) -> Unused:
 def _condition_reason(
     index: Index, condition: str, column: str, scan: Timed, name: str | None = None
 ) -> Unused | None:
-    """What the condition does to the column, so that the index cannot serve it.
+    """Return what the condition does to the column so that the index cannot serve it.
 
     `name` is a pattern of the column, where that has to be one of a certain table.
     """
@@ -241,12 +241,12 @@ def _key(expression: str) -> str | None:
 
 
 def _is_text(index: Index) -> bool:
-    """Whether the column that an index begins with is known to be text."""
+    """Return True if the index's first column is known to be text."""
     return bool(index.types) and any(word in index.types[0].lower() for word in _TEXT_TYPES)
 
 
 def _called(condition: str, name: str) -> slice | None:
-    """Where the call of a function is that a column stands in; None: it stands in none."""
+    """Return the span of the function call around a column; None if there is none."""
     for match in _CALL.finditer(condition):
         call = slice(match.start(), end_of_call(condition, match.end()))
         if match[1].lower() not in _NO_CALL and re.search(name, condition[call]):
@@ -255,7 +255,7 @@ def _called(condition: str, name: str) -> slice | None:
 
 
 def end_of_call(text: str, begin: int) -> int:
-    """Return where the parenthesis ends that was opened just before `begin`."""
+    """Return the position at which the parenthesis ends that was opened just before `begin`."""
     depth = 1
     for at in range(begin, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -274,7 +274,7 @@ def _was_faster(other: Alternative) -> bool:
 
 
 def _is_faster(other: Alternative) -> bool:
-    """Whether the changed plan is clearly better: by its time where known, else by its cost."""
+    """Return True if the changed plan is clearly better, by its time or else by its cost."""
     if other.seconds is not None and other.seconds_changed is not None:
         return other.seconds_changed <= FASTER_MAX * other.seconds
     if other.cost is None or other.cost_changed is None:

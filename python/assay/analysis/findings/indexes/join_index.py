@@ -74,7 +74,7 @@ def rows_read(scan: PlanNode) -> float:
 
 
 def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
-    """Whether few rows ask a whole table, each time, for few matches.
+    """Return True if few outer rows each read a whole table for few matches.
 
     A small table is read in no time, however often. Where many more rows ask than were expected, it
     is the estimate that was wrong. A nested loop compares each row that asks with each one read.

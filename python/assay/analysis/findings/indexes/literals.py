@@ -1,4 +1,4 @@
-"""Whether an engine of triples reads its texts from disk, or its statements."""
+"""Finds that an RDF engine reads its texts from disk, or its statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far random look-ups go: rows that each reads on, and how many land where the last one did."""
+"""Finds how far random look-ups go: rows read onward, and repeats at the same place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find(case: Case) -> list[Finding]:
     )
     shares = [(share, place) for place, share in places if share is not None]
     near = min(1.0, sum(share for share, _ in shares))
-    share, place = max(shares, default=(0.0, "a place that is not told"))
+    share, place = max(shares, default=(0.0, "an unknown place"))
     claim = (
         f"A random look-up read {where.rows_each:.3g} rows, and {percent_text(share)} of look-ups"
         f" fell on {place}: {_count(lookups)} look-ups, {_count(rows)} rows"

@@ -84,7 +84,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _is_worth_it(case: Case, finding: Finding) -> bool:
-    """Whether the scans take much of the run, or of a slow operation of somebody's own."""
+    """Return True if the scans take much of the run, or of a slow query of the user's own."""
     if finding.effect_share >= EFFECT_MIN:
         return True
     if case.load is not None or case.is_observed or not case.own_tables:
@@ -96,7 +96,7 @@ def _is_worth_it(case: Case, finding: Finding) -> bool:
 
 
 def _is_by_setting(case: Case, timed: Timed) -> bool:
-    """Whether a setting keeps the statement from a faster plan with the indexes that there are."""
+    """Return True if a setting keeps the statement from a faster plan with existing indexes."""
     others = case.alternatives.get(timed.operation, ())
     statement = timed.plan.statement
     return any(
@@ -192,13 +192,13 @@ def _conjuncts(condition: str | None) -> int:
 
 
 def _belongs_to(name: str, table: str) -> bool:
-    """Whether a column is of a table, which a plan numbers where a statement reads it twice."""
+    """Return True if a column belongs to a table, which plans may number: `orders_1`."""
     prefix = name.rpartition(".")[0]
     return prefix in ("", table) or re.fullmatch(rf"{re.escape(table)}_\d+", prefix) is not None
 
 
 def _has_column(text: str, table: str) -> bool:
-    """Whether a side of a comparison needs the row itself; other tables' columns are values."""
+    """Return True if one side of a comparison reads this table's columns."""
     return any(_belongs_to(name, table) for name in _NAME.findall(_VALUE.sub("", text)))
 
 
@@ -257,7 +257,7 @@ def _least(case: Case, wasted: Mapping[str, float]) -> float:
 
 
 def _to_settle(scan: PlanNode, columns: Sequence[str]) -> str | None:
-    """What is not known of the advised index; None: all of the condition is served by it."""
+    """Return what is unknown of the advised index; None if it serves the whole condition."""
     if len(columns) >= _conjuncts(scan.condition):
         return None
     if not columns:

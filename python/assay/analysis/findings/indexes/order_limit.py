@@ -68,7 +68,7 @@ def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
 
 
 def _has_index(case: Case, scan: PlanNode, columns: Sequence[str]) -> bool:
-    """Whether a valid index of all rows begins with all of these columns."""
+    """Return True if a valid full index begins with all of these columns."""
     wanted = tuple(column.lower() for column in columns)
     return any(
         index.valid
@@ -103,7 +103,7 @@ def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
 
 
 def _is_wasteful(sort: Timed, scan: PlanNode) -> bool:
-    """Whether a sort passes on few of the rows that its scan read.
+    """Return True if a sort passes on few of the rows that its scan read.
 
     A sort that spilled holds them all, so what is above it does not stop early.
     """

@@ -70,7 +70,7 @@ def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding
         )
         for scan in scans
     ]
-    to_try = f"store {table} in the order of {column}: made anew from its own rows, sorted so"
+    to_try = f"store {table} in the order of {column}: rebuilt from its own rows, sorted"
     advice = None
     if not case.own_tables and not case.on_running_server:
         advice = Advice("row-order", table, {"columns": column}, case.of_run(fractions))

@@ -1,4 +1,4 @@
-"""What it costs to find pages that are all in memory."""
+"""Finds the cost of looking up pages that are already in memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMED_OPERATIONS = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """Its share where all is cached; silent where pages had to be read, or nobody counted."""
+    """Return a finding if nearly all pages were cached; none if pages were read or not counted."""
     missed = missed_share(case)
     if missed is None or missed > MISSED_SHARE_MAX:
         return []

@@ -1,4 +1,4 @@
-"""What an engine's own cache had and had not, and what of that came from storage."""
+"""The hits and misses of an engine's cache, and how much of the misses came from storage."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ WARM_UP_S = "60"
 
 
 def find(case: Case) -> list[Finding]:
-    """How much of the time was waiting for reads, and whether that went on."""
+    """Return a finding on time spent waiting for reads, and whether that continued."""
     parts, read, warmed = ("disk_read", *_unnamed(case)), storage_bytes(case), _is_warmed(case)
     case = case.with_measured(*parts)
     fractions = waited(case, *parts)
@@ -47,7 +47,7 @@ def find(case: Case) -> list[Finding]:
     if read is not None:
         evidence.append(Evidence(f"{bytes_text(read)} read from storage", "timeline"))
     advice = None
-    to_try = "a host with more memory, or whatever empties its page cache gone"
+    to_try = "a host with more memory, or an end to what empties its page cache"
     if case.load is not None:
         advice = Advice("state", "warm", {"warmup_s": WARM_UP_S}, effect)
         does = f"warms up for {WARM_UP_S} s before it measures"
@@ -71,7 +71,7 @@ def _unnamed(case: Case) -> tuple[str, ...]:
 
 
 def _is_warmed(case: Case) -> bool | None:
-    """Whether passes after the first found the data in memory; None of one pass."""
+    """Return True if later passes found the data in memory; None with one pass."""
     passes = (
         case.executions.filter(is_measured(case.executions))
         .drop_nulls("read_bytes")

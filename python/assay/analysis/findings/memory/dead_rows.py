@@ -1,4 +1,4 @@
-"""Tables in which much of what is read are versions of rows that nobody can see any more."""
+"""Finds tables whose scans mostly read dead versions of rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def dead_share(facts: TableFacts) -> float | None:
-    """Share of a table's rows that are dead; None of an empty one, and where it is not told."""
+    """Return the share of a table's rows that are dead; None if empty or unknown."""
     if facts.rows is None or facts.dead_rows is None:
         return None
     every = facts.rows + facts.dead_rows

@@ -92,7 +92,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _holds_it(setting: Setting | None, missed_bytes: float) -> bool:
-    """Whether all that was missed fits into the cache: then it was read for the first time."""
+    """Return True if all missed pages fit into the cache: they were read for the first time."""
     return setting is not None and setting.bytes is not None and missed_bytes < setting.bytes
 
 

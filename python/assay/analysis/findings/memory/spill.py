@@ -74,14 +74,14 @@ def find(case: Case) -> list[Finding]:
 
 
 def _may_spill(timed: Timed) -> bool:
-    """Whether an operator spilled; where only the whole plan tells, whether it can have."""
+    """Return True if an operator spilled, or can have where only the whole plan is counted."""
     if timed.node.spilled_bytes is None and not _has_spills_by_node(timed.plan):
         return timed.node.operator in HOLDERS and bool(timed.plan.spilled_bytes)
     return _spilled_bytes(timed) >= SPILLED_BYTES_MIN
 
 
 def _is_slight(case: Case, timed: Timed) -> bool:
-    """Whether an operator that has memory of its own wrote less than that, and waited for no disk.
+    """Return True if an operator spilled less than its memory and did not wait for a disk.
 
     One pass over what it wrote is all that the spill costs then: a copy, that the kernel takes. The
     operator works as long on as many rows in memory.

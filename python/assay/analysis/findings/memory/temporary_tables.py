@@ -70,13 +70,13 @@ def find(case: Case) -> list[Finding]:
 
 
 def _went_to_disk(case: Case, operation: str) -> bool:
-    """Whether each execution had a table on disk; true where executions were not counted apart."""
+    """Return True if each execution had a table on disk, or executions were not counted."""
     counted = (case.figure(ON_DISK) or {}).get("operations") or {}
     return not counted or counted.get(operation, 0.0) >= PER_EXECUTION_MIN
 
 
 def _fits(case: Case, setting: Setting | None, executions: float) -> bool:
-    """Whether rows of an execution fit into memory, so that the tables on disk are our looks'."""
+    """Return True if an execution's rows fit into memory: the disk tables are from our samples."""
     rows = case.total(ROWS)
     if rows is None or setting is None or setting.bytes is None:
         return False

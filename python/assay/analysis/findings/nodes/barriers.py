@@ -18,7 +18,7 @@ METHOD = "barriers"
 EFFECT_MIN = 0.03
 NAMED_SHARE = 0.01
 NAMED_BARRIERS = 3
-TO_TRY = "larger batches between two waits of all for all, so that there are fewer of these"
+TO_TRY = "larger batches between two barriers, so that there are fewer barriers"
 
 
 def find(case: Case) -> list[Finding]:

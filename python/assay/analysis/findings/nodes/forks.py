@@ -1,4 +1,4 @@
-"""How much work each thread had that was started for a part of a query."""
+"""Finds how little work each thread had that was started for a part of a query."""
 
 from __future__ import annotations
 

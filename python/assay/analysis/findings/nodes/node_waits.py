@@ -58,7 +58,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _parts(whole: NodeFigures | None) -> str:
-    """Which of both it was, where both are counted."""
+    """Return how waiting splits into its two kinds, where both are counted."""
     if whole is None:
         return ""
     wait, blocked = whole.share_of_tasks(WAIT), whole.share_of_tasks(BLOCKED)

@@ -1,4 +1,4 @@
-"""Whether the plans of an operation, captured after the timed part, are those that ran in it."""
+"""Checks that plans captured after the timed part are the ones that ran in it."""
 
 from __future__ import annotations
 

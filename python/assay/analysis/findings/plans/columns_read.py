@@ -39,7 +39,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
-    """Columns that a scan reads for nobody; empty where that is not known.
+    """Return the columns that a scan reads needlessly; empty where not known.
 
     A statement that does not name the table reads it through a view, which names what it needs.
     """
@@ -91,7 +91,7 @@ def _finding(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Find
 
 
 def _share(case: Case, scan: Timed) -> float:
-    """Of the columns of a scan, those that nobody needs."""
+    """Return the share of a scan's columns that no operator needs."""
     return len(unneeded(case, scan)) / len(scan.node.columns or ("",))
 
 

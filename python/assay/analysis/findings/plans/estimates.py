@@ -42,7 +42,7 @@ class Hurt:
 
     @property
     def excess(self) -> float:
-        """Of the rows that came, the share that was not expected."""
+        """The share of the actual rows that the estimate did not expect."""
         expected, seen = self.origin.node.estimated_rows or 0.0, self.origin.node.rows or 1.0
         return max(0.0, 1.0 - max(expected, 1.0) / max(seen, 1.0))
 
@@ -75,7 +75,7 @@ def _is_underestimated(node: PlanNode) -> bool:
 
 
 def _is_victim(timed: Timed, origin: Timed) -> bool:
-    """Whether an operator works for more rows than it was chosen for, because of the origin."""
+    """Return True if an operator got more rows than planned for because of the origin."""
     if any(timed.node is above for above in origin.above):
         spilled = timed.node.operator in HOLDERS and (timed.node.spilled_bytes or 0) > 0
         return spilled or _is_outer_of(origin, timed.node)
@@ -85,7 +85,7 @@ def _is_victim(timed: Timed, origin: Timed) -> bool:
 
 
 def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:
-    """Whether the origin decides how often the inner side of a nested loop is executed."""
+    """Return True if the origin decides how often a nested loop's inner side is executed."""
     if loop.operator != "nested loop" or len(loop.children) < 2:  # noqa: PLR2004 - two sides
         return False
     outer = loop.children[0]

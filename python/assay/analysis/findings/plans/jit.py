@@ -42,7 +42,7 @@ def find(case: Case) -> list[Finding]:
         f"Compiling queries took {percent_text(effect)} of the time, in {len(names)} {are} that are"
         f" through too soon for it: {_named(names, fractions)}"
     )
-    advice, to_try = None, "no compiling of queries that are as short"
+    advice, to_try = None, "no compilation of queries this short"
     evidence = [
         Evidence(f"{seconds_text(compiled[name][1])} of compiling in {name}", f"plan:{name}")
         for name in names[:NAMED_OPERATIONS]
@@ -59,7 +59,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _compiling(plans: Sequence[Plan]) -> tuple[float, float]:
-    """Of an operation the share and the seconds that compiling took."""
+    """Return the share and the seconds of an operation that compiling took."""
     whole = sum(plan_seconds(plan) for plan in plans)
     seconds = sum(plan.compiling_s or 0.0 for plan in plans)
     return (min(1.0, seconds / whole), seconds) if whole > 0 else (0.0, seconds)

@@ -60,7 +60,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _row_seconds(timed: Timed) -> float | None:
-    """Seconds that an operator works at each row that comes to it; None: nobody timed it."""
+    """Return the seconds that an operator works at each row; None if it was not timed."""
     if timed.node.seconds is None:
         return None
     read = (timed.node.rows or 0.0) + (timed.node.removed_rows or 0.0)

@@ -53,7 +53,7 @@ def _finding(case: Case, hurt: Hurt) -> Finding:
 
 
 def operator_words(node: PlanNode) -> str:
-    """Such as `Seq Scan of orders`."""
+    """Return an operator with its table, such as `Seq Scan of orders`."""
     return node.native + (f" of {node.object}" if node.object else "")
 
 

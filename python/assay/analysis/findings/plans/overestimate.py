@@ -59,7 +59,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _is_faster(other: Alternative) -> bool:
-    """Whether a plan that another estimate would lead to was executed in clearly less time."""
+    """Return True if the plan of another estimate ran in clearly less time."""
     if other.kind not in KINDS or not other.differs or not other.seconds:
         return False
     return other.seconds_changed is not None and other.seconds_changed <= FASTER_MAX * other.seconds
@@ -131,13 +131,13 @@ def _statistics_words(table: str | None, condition: str | None) -> str:
 
 
 def _reader(origin: Timed) -> PlanNode | None:
-    """Return the node that names the table that is read: of a look into an index the one above."""
+    """Return the node that names the table read: above an index search, its parent."""
     below = (origin.node, *reversed(origin.above[-1:]))
     return next((node for node in below if node.object is not None), None)
 
 
 def _changed(case: Case, table: str, node: PlanNode) -> str | None:
-    """How much of the table changed since its statistics; None where that explains nothing."""
+    """Return how much of the table changed since its statistics; None if too little."""
     facts = case.tables.get(table)
     in_vain = (node.estimated_rows or 0.0) - (node.rows or 0.0)
     if facts is None or not facts.changed_rows or facts.changed_rows < EXPLAINED_SHARE * in_vain:

@@ -1,4 +1,4 @@
-"""How much of an operation's time each operator of its plans took.
+"""Computes the share of an operation's time that each operator of its plans took.
 
 A plan is watched apart from the timed run and is slower, so its times count as proportions only.
 They divide the time that the operation spent computing when it was timed, with the wait for a CPU.

@@ -1,4 +1,4 @@
-"""What settings away from their default cost, by statements that were executed with both values."""
+"""Finds the cost of non-default settings, from statements executed with both values."""
 
 from __future__ import annotations
 

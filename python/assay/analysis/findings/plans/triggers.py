@@ -74,7 +74,7 @@ def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
 
 
 def _fraction(case: Case, operation: str, seconds: float) -> float:
-    """The part of an operation's time that so many seconds of its plans are."""
+    """Return the share of an operation's time that these seconds of its plans are."""
     whole = math.fsum(
         (plan.execution_s or 0.0) + planning_seconds(plan, prepared=case.prepared)
         for plan in case.plans[operation]
@@ -85,7 +85,7 @@ def _fraction(case: Case, operation: str, seconds: float) -> float:
 def _for_key(
     case: Case, check: Trigger, fractions: Mapping[str, float]
 ) -> tuple[str, Advice | None]:
-    """What to do about the check of a foreign key, and the advice that can be carried out."""
+    """Return the text on a foreign key's check, and the advice that can be carried out."""
     found_by = "so that rows that refer to a changed row are found by it"
     keys = [key for key in case.foreign_keys if key.name == check.constraint]
     key = next((key for key in keys if key.refers_to == check.table), None)
@@ -103,7 +103,7 @@ def _for_key(
 
 
 def _begins_with(index: Index, key: ForeignKey) -> bool:
-    """Whether rows that refer to another one are found by an index."""
+    """Return True if an index finds the rows that refer to another one."""
     first = {name.strip('"').lower() for name in index.columns[: len(key.columns)]}
     wanted = {name.lower() for name in key.columns}
     return index.valid and index.predicate is None and first == wanted

@@ -1,4 +1,4 @@
-"""What the time of a run is, in one line: the largest parts of its time tree.
+"""Sums up a run's time in one line: the largest parts of its time tree.
 
 No threshold changes its words: a part is named with its share, the largest first.
 """
@@ -126,7 +126,7 @@ def _top(case: Case) -> str:
 
 
 def _held(case: Case) -> str:
-    """That an open load held its rate, so that nothing was at its limit."""
+    """Return a sentence that an open load held its rate; empty if it did not."""
     went = None if case.load is None else case.load.schedule
     if went is None or went.done_per_s < RATE_HELD_SHARE * went.rate_per_s:
         return ""
@@ -134,7 +134,7 @@ def _held(case: Case) -> str:
 
 
 def _node_shares_text(case: Case, path: str) -> Iterator[str]:
-    """What tasks of a cluster spent their time for, where threads' own sleep says nothing."""
+    """Yield tasks' shares of time in a cluster, where threads' own sleep has no cause."""
     if path != UNEXPLAINED or case.cluster is None or case.cluster.run is None:
         return
     whole = case.cluster.run.whole

@@ -1,4 +1,4 @@
-"""What the first execution of each operation took that later ones did not."""
+"""Finds the extra time of each operation's first execution."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _most_first(by_operation: pl.DataFrame, by: pl.Expr) -> list[str]:
 
 
 def _share(excess_s: float, executions: pl.DataFrame) -> float:
-    """Of the time of all executions that had the engine for themselves."""
+    """Return the excess as a share of all executions that had the engine to themselves."""
     alone = (pl.col("phase") == PHASE_WARMUP) | is_measured(executions)
     whole_s = float(executions.filter(alone)["seconds"].sum())
     return min(1.0, excess_s / whole_s) if whole_s > 0 else 0.0
@@ -207,7 +207,7 @@ def _grown(sums: dict[str, Any], name: str) -> float:
 
 
 def _why(sums: dict[str, Any], excess_s: float) -> str:
-    """What there was more of, as far as it was metered."""
+    """Return the counters that were higher in the first execution, in words."""
     parts = []
     system_s, faults = _grown(sums, "system_s"), _grown(sums, "minor_faults")
     if system_s > 0:

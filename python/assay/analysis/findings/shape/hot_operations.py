@@ -1,4 +1,4 @@
-"""That a few operations are most of the time."""
+"""Finds that a few operations take most of the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That a load was not steady, or that it became so late enough to matter."""
+"""Finds that a load was not steady, or became so late enough to matter."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
 
 
 def _not_steady(case: Case, mixes: Mixes) -> Finding:
-    """What still changed, or may have: the series that is farthest beyond what it may."""
+    """Return the finding on the series that drifts farthest beyond its bound."""
     state = mixes.state
     broken = [drift for drift in state.drifts if not drift.kept]
     over = f"in {mixes.mixes:,} mixes"
@@ -86,7 +86,7 @@ def _not_steady(case: Case, mixes: Mixes) -> Finding:
         effect = 0.0
     advice = "a larger --mixes-max" if mixes.mixes_max else "--until-steady goes on until it is"
     if broken and not any(drift.drifts for drift in broken):
-        advice += "; or a quieter host: its batches differ too much to tell"
+        advice += "; or a quieter host: its batches differ too much to decide"
     return Finding(
         claim=claim,
         effect_share=min(1.0, effect),
@@ -104,7 +104,7 @@ def _beyond(drift: Drift) -> float:
 
 
 def _drift_words(drift: Drift, part: str) -> str:
-    """How a series changed in the part that would be steady, or may have."""
+    """Return how a series changed, or may have, in the part that would be steady."""
     name = SERIES_WORDS[drift.series]
     if drift.drifts:
         way = "fell" if drift.change < 0 else "rose"
@@ -121,7 +121,7 @@ def _signed(drift: Drift, change: float) -> str:
 
 
 def _amount(drift: Drift, change: float) -> str:
-    """Of throughput a share, of reads bytes, which may be more than their median is."""
+    """Return a change in words: a share of throughput, or bytes of reads."""
     if drift.series == THROUGHPUT:
         return percent_text(change / drift.level)
     return bytes_text(change)

@@ -1,4 +1,4 @@
-"""Which statement makes the slowest executions of an operation slow."""
+"""Finds the statement that makes an operation's slowest executions slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine's CPU time went into, as a claim."""
+"""States the kinds of work that took the engine's CPU time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of an operation's time its threads worked at something, by CPU samples."""
+"""Computes the share of an operation's time that its threads spent on a kind of work."""
 
 from __future__ import annotations
 

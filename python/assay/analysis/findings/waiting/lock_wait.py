@@ -103,7 +103,7 @@ def _own_finding(
     holders = "other such sessions" if case.is_observed else "sessions of the run itself"
     claim = f"{_waiting_words(case, fractions)} for {what} that {holders} hold{by}"
     fewer = "fewer sessions at once" if case.is_observed else "fewer --clients"
-    to_try = f"{fewer}, or rows that are not everybody's"
+    to_try = f"{fewer}, or rows that fewer sessions share"
     if is_hot and mode == ROW and statement:
         to_try = (
             f"spread what is written to {thing} over several rows, or make this the last statement"
@@ -121,9 +121,9 @@ def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) 
     what = "latches" if name == LATCH else "locks"
     claim = f"{_waiting_words(case, fractions)} for {what} that others held"
     to_try = (
-        "fewer sessions at once, or rows that are not everybody's"
+        "fewer sessions at once, or rows that fewer sessions share"
         if case.is_observed
-        else "fewer --clients, or rows that are not everybody's"
+        else "fewer --clients, or rows that fewer sessions share"
         if case.load is not None
         else "look for other sessions: operations of this run were asked one after another"
     )
@@ -142,7 +142,7 @@ def _one_writer_finding(case: Case, fractions: dict[str, float], timeout: Settin
         sentence = f"{count_text(waits)} waits for the lock, {seconds_text(waited_s)} in all"
         evidence.append(Evidence(sentence, f"counter:{LOCK_SECONDS}"))
     if timeout.value is not None:
-        sentence = f"{timeout.text}: a connection that finds the lock held tries again for so long"
+        sentence = f"{timeout.text}: a connection that finds the lock held retries for that long"
         evidence.append(Evidence(sentence, f"setting:{timeout.name}"))
     to_try = "shorter transactions that write, and fewer connections that write"
     if alone:
@@ -178,7 +178,7 @@ def _first(blockers: Sequence[Blocker]) -> Sequence[Blocker]:
 
 
 def _is_idle(blocker: Blocker) -> bool:
-    """Whether its client holds a transaction open without executing anything."""
+    """Return True if the blocking client holds a transaction open but executes nothing."""
     return "idle" in (blocker.state or "").lower() or "sleep" in (blocker.state or "").lower()
 
 
@@ -200,7 +200,7 @@ def _holder_words(blocker: Blocker) -> str:
 def _seen_words(blocker: Blocker) -> Evidence:
     on = f" on {blocker.object}" if blocker.object else ""
     says = (
-        f"{_holder_words(blocker)} was waited for in {blocker.looks} looks,"
+        f"{_holder_words(blocker)} was waited for in {blocker.looks} samples,"
         f" {percent_text(blocker.share)} of the waiting{on}"
     )
     return Evidence(says, f"session:{blocker.session}")

@@ -56,7 +56,7 @@ def find(case: Case) -> list[Finding]:
         return []
     claim = (
         f"The log is too small for the changes: {size.text} holds {seconds_text(held_s)} of them."
-        f" It was written round {turns:.2g} times, and changed pages had to be written out first"
+        f" The log wrapped around {turns:.2g} times, and changed pages had to be written out first"
     )
     evidence = [
         Evidence(f"{percent_text(age / capacity)} of the log was in use at most", f"counter:{AGE}"),
@@ -105,6 +105,6 @@ def _parts(case: Case) -> tuple[str, ...]:
 
 
 def _share_of_pages(case: Case, logged: float) -> float:
-    """Of what was written, the part that was no log; all of it where that is not counted."""
+    """Return the share of written bytes that was no log; 1 if writes are not counted."""
     written = case.total(WRITTEN)
     return 1.0 if not written else max(0.0, 1 - logged / max(written, logged))

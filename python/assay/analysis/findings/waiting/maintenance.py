@@ -56,7 +56,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _upkeep_sessions(case: Case) -> list[Worker]:
-    """Return sessions of others at upkeep, each once, with the work that most looks saw."""
+    """Return sessions of others at upkeep, each once, with the work that most samples saw."""
     upkeep = [worker for worker in case.workers or () if worker.work != SNAPSHOT and not worker.own]
     rarest_first = sorted(upkeep, key=lambda worker: worker.looks)
     return list({worker.session: worker for worker in rarest_first}.values())
@@ -138,7 +138,7 @@ def worker_words(worker: Worker) -> str:
 
 
 def _seen(worker: Worker) -> Evidence:
-    facts = [f"seen in {percent_text(worker.share)} of the looks"]
+    facts = [f"seen in {percent_text(worker.share)} of the samples"]
     if worker.cpu_s is not None:
         facts.append(f"{seconds_text(worker.cpu_s)} of CPU time")
     if worker.moved_bytes:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.model.other_work import Worker
 
 METHOD = "old-snapshot"
-# A snapshot that most looks saw kept what was changed during most of the run.
+# A snapshot that most samples saw kept what was changed during most of the run.
 SEEN_MIN = 0.5
 # Changes that an engine without old readers removes as they come are fewer, as a rule. That the
 # load became slower meanwhile, and that somebody has an old snapshot, has to be seen as well.
@@ -66,11 +66,11 @@ def holder_words(keeper: Worker) -> str:
 
 
 def holder_evidence(keeper: Worker) -> Evidence:
-    """Return what looks at the session saw."""
+    """Return the evidence from samples of the session."""
     behind = ""
     if keeper.behind is not None:
         behind = f", {count_text(keeper.behind)} transactions behind"
-    says = f"{holder_words(keeper)}{behind}; {percent_text(keeper.share)} of the looks saw it"
+    says = f"{holder_words(keeper)}{behind}; {percent_text(keeper.share)} of the samples saw it"
     return Evidence(says, f"session:{keeper.session}")
 
 

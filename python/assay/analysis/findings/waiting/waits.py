@@ -1,4 +1,4 @@
-"""How findings about one sort of waiting are told: how long, most where, in which operations."""
+"""Phrases for findings on waiting: how long, where most, in which operations."""
 
 from __future__ import annotations
 

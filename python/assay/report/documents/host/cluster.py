@@ -64,7 +64,7 @@ class BarriersSection(TypedDict):
 
 
 class NodeWork(TypedDict):
-    """What one node did in a span, or all together under no name.
+    """The work of one node in a span, or of all nodes together without a name.
 
     A rate, share or amount that was not counted is null.
     """
@@ -107,7 +107,7 @@ class NodeWork(TypedDict):
 
 
 class NodeSkew(TypedDict):
-    """How evenly nodes shared one measure."""
+    """The skew of one measure among nodes."""
 
     measure: str
     node: str

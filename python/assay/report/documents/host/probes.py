@@ -22,7 +22,7 @@ class ProbeCost(TypedDict):
 
 
 class ProbesSection(TypedDict):
-    """What measuring cost."""
+    """The cost of measuring."""
 
     core_share: MeasuredValue
     """CPU of all probes as a share of one core."""

@@ -12,7 +12,7 @@ UsageFigure = Literal["cpu_s", "run_delay_s", "read_bytes", "write_bytes"]
 
 
 class ServerUsage(TypedDict):
-    """What some processes of a server used together."""
+    """The resources that some processes of a server used together."""
 
     cpu_s: MeasuredValue
     run_delay_s: MeasuredValue

@@ -66,7 +66,7 @@ class DistanceRow(TypedDict):
 
 
 class RunLengthRow(TypedDict):
-    """Sequential runs of so many reads."""
+    """The sequential runs of one length."""
 
     at_most_reads: int
     runs: int
@@ -75,7 +75,7 @@ class RunLengthRow(TypedDict):
 
 
 class RequestsSection(TypedDict):
-    """How contiguous reads of the device were."""
+    """The contiguity of reads from the device."""
 
     devices: list[str]
     """Whose requests are told: the data's device, or the disks below it."""

@@ -39,7 +39,7 @@ PeakKey = Literal[
 
 
 class CauseShares(TypedDict):
-    """Where its time went: shares that add up to 1."""
+    """The causes of an operation's time: shares that add up to 1."""
 
     cpu_user: MeasuredValue
     """On a CPU, in the engine's code."""

@@ -19,7 +19,7 @@ class RefreshFunctions(TypedDict):
     insert: str
     delete: str
     batches: int
-    """Transactions of each refresh function; 0: one an order."""
+    """Number of transactions of each refresh function; 0: one for each order."""
     sets: NotRequired[int]
     """Sets that the whole test uses, numbered from 1."""
 
@@ -193,7 +193,7 @@ class SpecifiedTestSection(TypedDict):
 
 
 class SpecifiedInterval(TypedDict):
-    """Of a query: from its submission to that of the next one of its stream.
+    """The interval of a query: from its submission to the next one of its stream.
 
     Of a refresh function: to its last commit.
     """

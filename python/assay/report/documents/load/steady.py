@@ -1,4 +1,4 @@
-"""Whether mixes became steady, in the document of a run."""
+"""The section of a run's document on the steadiness of its mixes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class CountedReads(TypedDict):
 
 
 class SteadySection(TypedDict):
-    """Whether mixes became steady, and from when on."""
+    """The steadiness of mixes, and the moment from which on they were steady."""
 
     clients: int
     warmup_mixes: int

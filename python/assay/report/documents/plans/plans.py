@@ -37,7 +37,7 @@ class MissingPlan(TypedDict):
 
 
 class PlanCaptureSection(TypedDict):
-    """What asking for plans cost, apart from the measured part."""
+    """The cost of asking for plans, apart from the measured part."""
 
     capture_s: MeasuredValue
     """Wall time of all asking; null: nothing was asked."""
@@ -60,7 +60,7 @@ class TriggerRow(TypedDict):
 
 
 class PlanReads(TypedDict):
-    """What a statement asked storage for."""
+    """The reads that a statement requested from storage."""
 
     source: str
     """Who says so."""
@@ -87,7 +87,7 @@ class PlanTable(TypedDict):
 
 
 class StatementPlan(TypedDict):
-    """How one statement was executed."""
+    """The plan of one statement."""
 
     triggers: NotRequired[list[TriggerRow]]
     """Triggers and checks of constraints that the statement fired."""

@@ -17,7 +17,7 @@ class ArtefactRow(TypedDict):
 
 
 class SamplingSection(TypedDict):
-    """How samples were taken, and which are in no share."""
+    """The way samples were taken, and samples outside of all shares."""
 
     event: str
     """cycles of the hardware, or cpu-clock."""

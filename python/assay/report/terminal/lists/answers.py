@@ -1,4 +1,4 @@
-"""What `assay answers` took, on a terminal: a line an operation, and what became of it."""
+"""Prints the result of `assay answers`: a line an operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was captured from a server, on a terminal."""
+"""Prints what was captured from a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is, on a terminal: engines and workloads, and what is known of one."""
+"""Prints lists of engines and workloads, and all facts of one."""
 
 from __future__ import annotations
 

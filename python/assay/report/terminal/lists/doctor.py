@@ -1,4 +1,4 @@
-"""What a host allows to be measured, and what was put back on it, on a terminal."""
+"""Prints what can be measured on a host, and which changes were undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast rows came into the tables, in a sentence."""
+"""Says how fast rows were loaded into the tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def load_words(load: Mapping[str, Any] | None) -> str | None:
-    """Of `data.load` in `environment.json`; None where there is none, or nothing was loaded."""
+    """Return a sentence on `data.load` in `environment.json`; None without a load."""
     if load is None or not load["rows"] or not load["seconds"]:
         return None
     rows, cpu_s = load["rows"], load["client_cpu_s"]

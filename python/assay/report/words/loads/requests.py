@@ -1,4 +1,4 @@
-"""How contiguous reads were, as rows of text."""
+"""Says how contiguous reads were, as rows of text."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def first_weight(weight: SpecifiedWeight) -> float:
 
 
 def spread_moves(weight: SpecifiedWeight) -> float | None:
-    """From the longest to the shortest interval, by how much the metric moves; None of one."""
+    """Return the metric's change from the longest to the shortest interval; None of one."""
     if weight["at_min"] is None or weight["at_max"] is None:
         return None
     return float(weight["at_min"] - weight["at_max"])

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 LABEL_WIDTH = 10
 ABOUT = (
-    "Mixes in batches of as many, over all clients. A run is steady from where leaving out more of"
-    " its beginning would tell no more (MSER), if from there on neither throughput nor what the"
+    "Mixes in batches of as many, over all clients. A run is steady from where leaving out more"
+    " of its beginning would gain no precision (MSER), if from there on neither throughput nor"
+    " what the"
     " engine reads drifts by more than a tenth."
 )
 READS = (("asked", "asked of files"), ("fetched", "fetched from storage"))
@@ -55,7 +56,7 @@ def _steadiness(steady: SteadySection) -> str:
     mixes = f"{count:,} mix{'es' * (count != 1)}"
     after = f", the {warm:,} of the warm-up not counted" if warm else ""
     if steady["steady"] is None:
-        return f"{mixes}{after}, too few looks at them to say whether they were steady"
+        return f"{mixes}{after}, too few samples of them to say whether they were steady"
     if not steady["steady"]:
         most = (
             " (the most that were to be played)" if steady["mixes"] == steady["mixes_max"] else ""
@@ -67,7 +68,7 @@ def _steadiness(steady: SteadySection) -> str:
 
 
 def _figures(steady: SteadySection) -> list[str]:
-    """Of the steady part, and of everything measured."""
+    """Return the figures of the steady part, and of everything measured."""
     whole = f"{rate_text(steady['all_per_s'])} over everything measured"
     if not steady["steady"] or not steady["first_mix"]:
         return [whole]

@@ -74,7 +74,7 @@ class Group(Protocol):
         ...
 
     def counted(self) -> Counted:
-        """By the names of `COUNTERS`; None what is not counted."""
+        """Return the counters by the names of `COUNTERS`; None where not counted."""
         ...
 
 

@@ -80,15 +80,15 @@ class FirstGroup:
         )
 
     def members(self) -> list[Path]:
-        """Implement `contract.Group`."""
+        """Return the member files; implements `contract.Group`."""
         return [group / MEMBERS for group in dict.fromkeys(self._groups.values())]
 
     def effective(self) -> dict[str, float | None]:
-        """Implement `contract.Group`."""
+        """Return the limits in force; implements `contract.Group`."""
         return {name: self._effective_limit(name) for name in self._wish.limits}
 
     def counted(self) -> Counted:
-        """Implement `contract.Group`."""
+        """Return the counters; implements `contract.Group`."""
         counted: Counted = dict.fromkeys(COUNTERS)
         if (group := self._groups.get("cpu")) is not None:
             stat = keyed(group / "cpu.stat")

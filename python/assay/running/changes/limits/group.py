@@ -1,4 +1,4 @@
-"""Which version of control groups serves some limits here, or why none does and what to do."""
+"""Chooses the version of control groups for some limits, or says why none serves."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check(limits: Iterable[str], hierarchies: Hierarchies) -> None:
     names = ", ".join(f"{name} ({second.CONTROLLERS[name]})" for name in second_missing)
     raise UsageError(
         f"--limit: this host has no control groups for {names}: mount version 2 at /sys/fs/cgroup"
-        " with these controllers, or leave it out; `assay doctor` tells what there is"
+        " with these controllers, or leave it out; `assay doctor` shows what there is"
     )
 
 

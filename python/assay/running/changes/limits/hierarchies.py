@@ -1,4 +1,4 @@
-"""Where the kernel's control groups are mounted, in which of them we are, and who may write there.
+"""Finds the mounted control groups, our place in them, and who may write there.
 
 Controllers of version 1 have a tree each, or share one; those of version 2 are all in one tree. A
 host may have some of each.

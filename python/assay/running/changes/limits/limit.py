@@ -32,13 +32,13 @@ def parse_limits(asked: Mapping[str, str]) -> Limits:
 
 
 def period_us(cores: float) -> int:
-    """How often CPU time is given out: as often as it can be, so that short work is limited."""
+    """Return the period of CPU time in µs: as short as it can be, so that short work is limited."""
     enough = cores * CPU_PERIOD_US >= CPU_QUOTA_US_MIN
     return CPU_PERIOD_US if enough else CPU_LONG_PERIOD_US
 
 
 def quota_us(cores: float) -> int:
-    """How much of it a period."""
+    """Return the CPU time of one period in µs."""
     return round(cores * period_us(cores))
 
 

@@ -1,4 +1,4 @@
-"""Which CPUs an engine gets whose number of CPUs is limited."""
+"""Chooses the CPUs of an engine whose number of CPUs is limited."""
 
 from __future__ import annotations
 

@@ -60,15 +60,15 @@ class SecondGroup:
         """Do nothing: here the kernel settles a group itself; see `contract.Group`."""
 
     def members(self) -> list[Path]:
-        """Implement `contract.Group`."""
+        """Return the member files; implements `contract.Group`."""
         return [self._group / MEMBERS]
 
     def effective(self) -> dict[str, float | None]:
-        """Implement `contract.Group`."""
+        """Return the limits in force; implements `contract.Group`."""
         return {name: self._effective_limit(name) for name in self._wish.limits}
 
     def counted(self) -> Counted:
-        """Implement `contract.Group`."""
+        """Return the counters; implements `contract.Group`."""
         counted: Counted = dict.fromkeys(COUNTERS)
         needed = needed_controllers(self._wish.limits)
         if "cpu" in needed:

@@ -1,0 +1,186 @@
+"""Collects the texts of errors, warnings, checks and findings from the source."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.messages.literals import assigned, documentation, functions, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parents[2]
+CRATES = PACKAGE.parents[1] / "crates"
+# Errors that pydantic shows as the reason why it refuses a value.
+OF_VALUES = "ValueError"
+ROOT_CLASS = "AssayError"
+# A shorter text of a check or a finding is a name or a unit.
+WORDS_MIN = 4
+RUST_ERROR = re.compile(
+    r'#\[error\(\s*"((?:[^"\\]|\\.)*)".*?\)\]\s*(?:pub struct )?(\w+)', re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A text for people, and where it is made.
+
+    Attributes:
+        text: The text, with placeholders in braces.
+        module: The file below the package, or below the folder of crates.
+        kind: The class of the error; `warning`; or the name of the check or finding.
+        line: Its line in the file.
+    """
+
+    text: str
+    module: str
+    kind: str
+    line: int
+
+
+def errors() -> list[Message]:
+    """Return every text with which an error of our own is raised."""
+    kinds = error_classes()
+    return [message for path in sources() for message in _raised(path, kinds)]
+
+
+def warnings() -> list[Message]:
+    """Return every text that is logged as a warning, which the terminal shows."""
+    return [message for path in sources() for message in _logged(path)]
+
+
+def texts_below(folder: str, entry: str) -> dict[str, list[Message]]:
+    """Return the texts of the modules below a folder that have an entry function, by module name.
+
+    Args:
+        folder: A folder of the package, such as `checks`.
+        entry: The function that makes a module one of them, such as `check`.
+    """
+    found = {}
+    for path in sorted((PACKAGE / folder).rglob("*.py")):
+        tree = _tree(path)
+        if any(isinstance(node, ast.FunctionDef) and node.name == entry for node in tree.body):
+            found[_relative(path)] = list(_sentences(path, tree))
+    return found
+
+
+def rust_errors() -> list[Message]:
+    """Return the texts of the errors of the Rust crates."""
+    messages = []
+    for path in sorted(CRATES.glob("*/src/**/*.rs")):
+        source = path.read_text("utf-8")
+        for match in RUST_ERROR.finditer(source):
+            text = re.sub(r"\\\n\s*", "", match[1]).replace('\\"', '"')
+            line = source.count("\n", 0, match.start()) + 1
+            messages.append(Message(text, path.relative_to(CRATES).as_posix(), match[2], line))
+    return messages
+
+
+@cache
+def error_classes() -> dict[str, int]:
+    """Return the exit code of each class of our own errors, and of values that are refused."""
+    bases: dict[str, list[str]] = {}
+    codes: dict[str, int] = {}
+    for path in sources():
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
+                codes.update((node.name, code) for code in _own_codes(node))
+    found = {ROOT_CLASS: codes[ROOT_CLASS], OF_VALUES: codes[ROOT_CLASS]}
+    for _ in bases:
+        new = {
+            name: codes.get(name, found[base])
+            for name, own in bases.items()
+            for base in own
+            if base in found and base != OF_VALUES and name not in found
+        }
+        if not new:
+            break
+        found |= new
+    return found
+
+
+@cache
+def sources() -> tuple[Path, ...]:
+    """Return the Python files of the package, sorted."""
+    return tuple(sorted(PACKAGE.rglob("*.py")))
+
+
+def _own_codes(node: ast.ClassDef) -> Iterator[int]:
+    for part in node.body:
+        match part:
+            case ast.Assign(
+                targets=[ast.Name(id="exit_code")], value=ast.Constant(value=int(code))
+            ):
+                yield code
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def _relative(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def _raised(path: Path, kinds: dict[str, int]) -> Iterator[Message]:
+    for names, node in _nodes(path, ast.Call):
+        match node:
+            case ast.Call(func=ast.Name(id=kind), args=[first, *_]) if kind in kinds:
+                text = text_of(first, names)
+                if text:
+                    yield Message(text, _relative(path), kind, node.lineno)
+
+
+def _logged(path: Path) -> Iterator[Message]:
+    for names, node in _nodes(path, ast.Call):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="log"), attr="warning"), args=[first, *_]
+            ):
+                text = text_of(first, names)
+                if text:
+                    yield Message(text, _relative(path), "warning", node.lineno)
+
+
+def _nodes(path: Path, kind: type[ast.AST]) -> Iterator[tuple[dict[str, ast.expr], ast.AST]]:
+    """Yield the nodes of a kind in the order of the file, with the texts that have names there."""
+    tree = _tree(path)
+    module = assigned(tree)
+    seen = set()
+    for function in functions(tree):
+        names = module | assigned(function)
+        for node in ast.walk(function):
+            if isinstance(node, kind):
+                seen.add(id(node))
+                yield names, node
+    yield from (
+        (module, node) for node in ast.walk(tree) if isinstance(node, kind) and id(node) not in seen
+    )
+
+
+def _sentences(path: Path, tree: ast.Module) -> Iterator[Message]:
+    """Yield the texts of a module that are long enough to be a sentence, docstrings left out."""
+    left_out = documentation(tree)
+    parts = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in ast.walk(node)
+        if part is not node
+    }
+    literals = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in left_out | parts
+    ]
+    for node in sorted(literals, key=lambda node: (node.lineno, node.col_offset)):
+        text = text_of(node, {})
+        if text and len(text.split()) >= WORDS_MIN:
+            yield Message(text, _relative(path), path.stem, node.lineno)

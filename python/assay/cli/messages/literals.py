@@ -1,0 +1,130 @@
+"""Reads texts out of the syntax tree: placeholders stand in braces, a bar between alternatives."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Texts = Mapping[str, ast.expr]
+
+# Calls that only join or dress a text: the text is their argument.
+DRESSING = frozenset({"str", "folded", "ValueError"})
+# Calls whose result is named after their argument, and the place of that argument.
+NAMED_BY_ARGUMENT = {"map": 1, "sorted": 0, "list": 0, "set": 0, "str": 0, "repr": 0}
+# What functions that word a value are called behind its name.
+WORDED = ("_text", "_words")
+# An assigned text may be made of assigned texts, but not without end.
+DEPTH_MAX = 6
+
+
+def text_of(node: ast.expr | None, names: Texts, depth: int = 0) -> str | None:
+    """Return a text with its placeholders in braces; None if the expression is no text.
+
+    Args:
+        node: An expression.
+        names: The expressions that were assigned to names in the same function or module.
+        depth: How many assignments were followed to arrive here.
+    """
+    text: str | None = None
+    match node:
+        case ast.Constant(value=str(value)):
+            text = value
+        case ast.JoinedStr(values=parts):
+            text = "".join(_part(part, names, depth) for part in parts)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            text = "".join(text_of(s, names, depth) or _placeholder(s) for s in (left, right))
+        case ast.BinOp(left=left, op=ast.Mod()):
+            text = text_of(left, names, depth)
+        case ast.IfExp(body=body, orelse=otherwise):
+            text = _alternatives([text_of(side, names, depth) for side in (body, otherwise)])
+        case ast.Name(id=name) if name in names and depth < DEPTH_MAX:
+            text = text_of(names[name], names, depth + 1)
+        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in DRESSING:
+            text = text_of(first, names, depth)
+    return text
+
+
+def assigned(body: ast.AST) -> dict[str, ast.expr]:
+    """Return the last expression that is assigned to each name within a function or module."""
+    return {
+        target.id: node.value
+        for node in ast.walk(body)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the functions and methods of a module, but none that stands within another."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def documentation(tree: ast.AST) -> set[int]:
+    """Return the identities of the constants that are docstrings."""
+    return {
+        id(part.value)
+        for node in ast.walk(tree)
+        if isinstance(body := getattr(node, "body", None), list)
+        for part in body
+        if isinstance(part, ast.Expr)
+    }
+
+
+def _alternatives(texts: list[str | None]) -> str | None:
+    known = list(dict.fromkeys(text for text in texts if text))
+    return f"{{{' | '.join(known)}}}" if len(known) > 1 else next(iter(known), None)
+
+
+def _part(part: ast.expr, names: Texts, depth: int) -> str:
+    match part:
+        case ast.Constant(value=value):
+            return str(value)
+        case ast.FormattedValue(value=ast.IfExp() as choice):
+            return text_of(choice, names, depth) or _placeholder(choice)
+    return _placeholder(part)
+
+
+def _placeholder(node: ast.expr) -> str:
+    name = _name(node).removeprefix("_")
+    for suffix in WORDED:
+        name = name.removesuffix(suffix)
+    return f"{{{name}}}"
+
+
+def _name(node: ast.expr) -> str:
+    """Return a short name for an expression: the attribute, the variable or the function."""
+    name = "..."
+    match node:
+        case ast.Attribute(attr="name" | "value" | "id" as attribute, value=ast.Name(id=owner)):
+            name = f"{owner}.{attribute}"
+        case ast.Attribute(attr=attribute):
+            name = attribute
+        case ast.Name(id=variable):
+            name = variable
+        case ast.Call(func=ast.Attribute(attr="join"), args=[first]):
+            name = f"{_name(first)}, ..."
+        case ast.Call(func=ast.Name(id="len")):
+            name = "n"
+        case ast.Call(func=ast.Name(id=call), args=args) if call in NAMED_BY_ARGUMENT:
+            name = _name(args[NAMED_BY_ARGUMENT[call]])
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            name = key
+        case (
+            ast.FormattedValue(value=inner)
+            | ast.Call(func=inner)
+            | ast.Subscript(value=inner)
+            | ast.GeneratorExp(elt=inner)
+            | ast.ListComp(elt=inner)
+        ):
+            name = _name(inner)
+    return name
