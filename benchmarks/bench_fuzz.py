@@ -27,7 +27,7 @@ ANYTHING = ("any_", "garbage", "arbitrary_bytes")
 CRATES = ("assay-kernel", "assay-profile", "assay-drive")
 PYTHON = "tests/faults/test_foreign_text.py"
 PASSED = re.compile(r"^test (\S+) \.\.\. (\w+)$", re.MULTILINE)
-PYTHON_PASSED = re.compile(r"(\S+) (PASSED|FAILED|ERROR)")
+PYTHON_PASSED = re.compile(r"^(PASSED|FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,10 @@ def _rust(crate: str, cases: int) -> Fuzzed:
 
 
 def _python(examples: int) -> Fuzzed:
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:randomly", "-n", "0", PYTHON]
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-n", "0", PYTHON]
     seconds, text = _carried_out(command, {"ASSAY_FUZZ": str(examples)})
     tests = PYTHON_PASSED.findall(text)
-    broken = tuple(name for name, word in tests if word != "PASSED")
+    broken = tuple(name for word, name in tests if word != "PASSED")
     return Fuzzed("Python", len(tests), len(tests) * examples, seconds, broken)
 
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import pytest
 
 from assay.cli.main import run_command
+from assay.cli.shared import output
 from assay.verbs.runs import runs as listed_runs
 
 # A slash has no place in the name of a file; the closing tags stand in titles, tables and SQL.
@@ -30,8 +31,9 @@ OPERATIONS = (
 )
 ESCAPE = "\x1b]0;owned\x07\x1b[31m\x9b2J"
 MARKUP = "</script><script>alert(3)</script>]]>"
-TABLE = "=HYPERLINK('x')</script><b>" + ESCAPE
+TABLE = ESCAPE + "=HYPERLINK('x')</script><b>"
 COLUMNS = {"@SUM(A1)": "1", MARKUP: "2", "=1+1" + ESCAPE: "3"}
+CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 FORMULA = re.compile(r"[=+\-@\t\r]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)")
 
@@ -131,7 +133,17 @@ def test_exported_csv_has_no_formula(record: Path, tmp_path: Path) -> None:
     assert [file.name for file in files if formulas(file.read_text("utf-8"))] == []
 
 
-@pytest.mark.parametrize("verb", [("show", "--all"), ("explain", "--all"), ("runs",), ("whatif",)])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("show", "--all"),
+        ("explain", "--all"),
+        # The plan and the text of an operation: names of tables and columns, comments.
+        ("explain", "--operation", OPERATIONS[3]),
+        ("runs",),
+        ("whatif",),
+    ],
+)
 def test_a_terminal_is_told_nothing_but_text(
     verb: tuple[str, ...], record: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,7 +151,7 @@ def test_a_terminal_is_told_nothing_but_text(
     assert run_command([verb[0], *which, *verb[1:]]) == 0
     told = capsys.readouterr()
     for text in (told.out, told.err):
-        assert re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text) == []
+        assert re.findall(CONTROLS, text) == []
 
 
 def test_a_json_document_has_no_control_character(
@@ -173,3 +185,26 @@ def test_an_exported_drawing_is_well_formed_and_has_no_script(record: Path) -> N
         tags = {element.tag.rpartition("}")[2] for element in drawing.iter()}
         assert not tags & {"script", "img", "foreignObject"}
         assert not [key for element in drawing.iter() for key in element.attrib if key[:2] == "on"]
+
+
+def test_an_engine_that_repeats_a_hostile_name_writes_it_as_text(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    text = f"select {quoted(ESCAPE)} from range(3)"  # noqa: S608 - no such column
+    (own / "q.sql").write_text(text, "utf-8")
+    asked = ["run", str(own), "--engine", "duckdb", "--runs", str(tmp_path / "runs")]
+    assert run_command(asked) == 2
+    told = capsys.readouterr()
+    assert "\\x1b[31m" in told.err
+    assert re.findall(CONTROLS, told.out + told.err) == []
+
+
+def test_whatever_is_printed_has_no_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+    for say in (output.say, output.complain):
+        say(f"a{ESCAPE}\u202e\udc80z")
+    output.say_json({"a": ESCAPE})
+    told = capsys.readouterr()
+    assert re.findall(CONTROLS, told.out + told.err) == []
+    assert told.err == "assay: a\\x1b]0;owned\\x07\\x1b[31m\\x9b2J\\u202e\\udc80z\n"
