@@ -37,9 +37,9 @@ DESCRIPTORS = 3
 READ_AT_START = ("LANG", "LC_", "LD_", "MALLOC_", "OMP_", "POLARS_", "PYTHON", "TZ")
 # Threads that its library starts when it is imported would be missing in a fork.
 NOT_IMPORTED = "assay.engines.chdb."
-# Of memory allocators, OpenBLAS (it stops and starts its own around a fork) and a cleaner of files
-# that Polars writes for what does not fit in memory: a fork does without them.
-SAFE_THREADS = {"jemalloc_bg_thd", "polars-ooc-clea", "python"}
+# Of memory allocators, and a cleaner of files that Polars writes for what does not fit in memory: a
+# fork does without them. OpenBLAS stops its own, which have the process's name, around a fork.
+SAFE_THREADS = {"jemalloc_bg_thd", "polars-ooc-clea", Path("/proc/self/comm").read_text().strip()}
 LIBRARIES = (
     *(f"sqlglot.dialects.{dialect}" for dialect in ("duckdb", "mysql", "postgres", "sqlite")),
     *("apsw.ext", "duckdb", "psycopg", "pymysql", "rich._emoji_codes", "typer._adapters"),
@@ -246,6 +246,7 @@ def end(code: int) -> None:
 def main() -> None:
     """Serves on the socket whose descriptor is the argument."""
     import_all()
+    assert threading.active_count() == 1
     assert threads() <= SAFE_THREADS, f"not safe to fork: {threads()}"
     command = Server(socket.socket(fileno=int(sys.argv[1]))).serve()
     end(command.run() if command else 0)
