@@ -20,7 +20,7 @@ def whatif(
     *,
     halve: Annotated[
         list[str] | None,
-        typer.Option(help="Operations that would take half the time.", metavar="NAME,..."),
+        typer.Option(help="Operations in half their time.", metavar="NAME,..."),
     ] = None,
     operation_time: Annotated[
         list[str] | None,
@@ -28,9 +28,7 @@ def whatif(
     ] = None,
     scale_operation: Annotated[
         list[str] | None,
-        typer.Option(
-            help="An operation whose time is multiplied by this factor.", metavar="NAME=FACTOR"
-        ),
+        typer.Option(help="An operation whose time changes by a factor.", metavar="NAME=FACTOR"),
     ] = None,
     remove_operation: Annotated[
         list[str] | None,
