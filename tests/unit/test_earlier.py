@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from assay.record.earlier import earlier_run
+from assay.record.layout import SEAL_FILE
 from assay.record.reader import Run, said
 from tests.records import write_run
 
@@ -19,6 +20,8 @@ FIRST, SECOND = "20260101T000000000Z-tpch-duckdb-aaaaaa", "20260101T000100000Z-t
 def placed(written: Path, name: str, **request: Any) -> Path:
     directory = written.parent / name
     shutil.copytree(written, directory)
+    # Another id is another content.
+    (directory / SEAL_FILE).unlink()
     file = directory / "run.json"
     facts = json.loads(file.read_text())
     facts["request"] |= request

@@ -66,7 +66,7 @@ def test_each_word_is_there_once_and_short() -> None:
 
 
 def test_each_word_is_used(visible: list[str]) -> None:
-    pages = [page.read_text("utf-8") for page in DOCS.glob("*.md") if page.name != "glossary.md"]
+    pages = [page.read_text("utf-8") for page in DOCS.rglob("*.md") if page.name != "glossary.md"]
     unused = [row[1] for row in WORD.finditer(GLOSSARY) if not uses(row[1], [*visible, *pages])]
     assert unused == []
 

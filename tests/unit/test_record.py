@@ -217,7 +217,7 @@ class TestFullDisk:
         self, tmp_path: Path
     ) -> None:
         (tmp_path / "file").write_text("", encoding="utf-8")
-        with pytest.raises(RunFailedError, match="--runs DIR or ASSAY_RUNS"):
+        with pytest.raises(UsageError, match="--runs DIR or ASSAY_RUNS"):
             ensure_runs_dir(tmp_path / "file" / "runs")
 
 

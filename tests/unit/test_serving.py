@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from assay.engines.contract import EngineError
+from assay.running.processes.endings import LINE_MAX
 from assay.running.processes.guardian import read_process
 from assay.running.processes.launcher import Guardian
 from assay.running.server import serving
@@ -178,7 +179,7 @@ class TestRun:
             launcher.run(
                 shell("echo first; printf '%01000d\\n' 0; exit 1"), ENVIRONMENT, PATIENCE_S
             )
-        assert str(caught.value).endswith(f"first / {'0' * serving.LINE_MAX} ...")
+        assert str(caught.value).endswith(f"first / {'0' * LINE_MAX} ...")
 
     def test_the_environment_is_what_was_given(self, launcher: ServerLauncher) -> None:
         path = launcher.scratch / "told"

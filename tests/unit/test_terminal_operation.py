@@ -60,7 +60,7 @@ def test_what_could_not_be_split_says_why_with_its_figure(run_document: dict[str
     )
     operation |= {"where": dict.fromkeys(operation["where"]), "coverage": 1.584}
     page = " ".join(" ".join(operation_lines(run_document, "q02", NO_SAMPLES, WIDTH)).split())
-    assert "comes to 158 % of their time" in page
+    assert "add up to 158 % of their time" in page
     assert "100 ms is too short" in page
     assert "no counters were read" not in page
 

@@ -1,4 +1,4 @@
-"""Whether latencies hold time in which the load generator was busy with other operations."""
+"""Checks how much of latencies the load generator was busy with other operations."""
 
 from __future__ import annotations
 

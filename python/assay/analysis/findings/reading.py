@@ -110,7 +110,7 @@ def is_prepared(run: Run) -> bool:
 
 
 def can_prepare(run: Run) -> bool:
-    """Whether the engine's session can prepare statements, and nothing asked for forbids it."""
+    """Return whether the session can prepare statements, and nothing asked for forbids it."""
     prepares = run.facts["engine"].get("prepares", False)
     return bool(prepares and not run.facts.get("pooled") and not run.facts.get("test"))
 

@@ -1,4 +1,4 @@
-"""How a process ended and what it wrote last, for whoever has to mend it."""
+"""Describes how a process ended, with the last lines that it wrote."""
 
 from __future__ import annotations
 
