@@ -22,8 +22,8 @@ A name in braces stands for a value, such as `{path}`; a bar separates alternati
 or a longer text. Errors and warnings go to stderr and begin with `assay:`. The exit code is that of
 the command. `make messages` writes this page from the source.
 
-What checks mean for a run, and how findings are made: [how numbers are made](numbers/index.md). What the nouns
-mean: [glossary](glossary.md).
+What checks mean for a run, and how findings are made: [how numbers are made](numbers/index.md).
+What the nouns mean: [glossary](glossary.md).
 """
 # Where a person meets the messages of which folders. The first that fits has them.
 GROUPS = (
