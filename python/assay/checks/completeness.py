@@ -22,7 +22,7 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.INVALID, reason)
     if not run.complete:
         why = run.facts.get("reason") or "it was killed or is still running"
-        extent = "its figures are complete: the plan was played to the end"
+        extent = "its figures are complete: the whole load was played"
         if not run.driven:
             extent = "its figures cover only a part of it"
         if run.facts["status"] == STATUS_FAILED:

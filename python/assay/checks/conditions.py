@@ -70,7 +70,9 @@ def check(run: Run) -> CheckResult:
     if recovered:
         reason = f"{reason}; those after it in each recovered database"
     if PHASE_BEFORE not in planned and asked[PHASE_BEFORE]:
-        reason = f"{reason}; before it none was checked, because that would have warmed the data"
+        reason = (
+            f"{reason}; none was checked before the load, because that would have warmed the cache"
+        )
     return CheckResult(NAME, Verdict.VALID, reason)
 
 

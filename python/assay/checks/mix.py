@@ -39,7 +39,9 @@ def check(run: Run) -> CheckResult:
         name: least for name, least in shares_min.items() if done.get(name, 0) / total < least
     }
     if not lacking:
-        return CheckResult(NAME, Verdict.VALID, f"every type has its share of {total:,}")
+        return CheckResult(
+            NAME, Verdict.VALID, f"each type of transaction has its least share of the {total:,}"
+        )
     name, least = max(lacking.items(), key=lambda entry: entry[1] - done.get(entry[0], 0) / total)
     share = done.get(name, 0) / total
     reason = (

@@ -40,6 +40,7 @@ def check(run: Run) -> CheckResult:
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=p90, threshold=limit_s)
     reason = (
-        f"nine of ten kept the limit of each type; {name} is nearest to it: {seconds_text(p90)}"
+        "90 % of each type of transaction are within its limit; the nearest to its own is that of"
+        f" {name}: {seconds_text(p90)}"
     )
     return CheckResult(NAME, Verdict.VALID, reason, value=p90, threshold=limit_s)

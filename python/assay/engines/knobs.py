@@ -61,7 +61,9 @@ class Knob(BaseModel):
     def _is_bounded(self) -> Knob:
         if self.values in ("switch", "word"):
             if len(self.choices) < 2 or self.low or self.high:  # noqa: PLR2004 - a choice is of two
-                raise ValueError(f"a {self.values} has choices, two or more, and no low and high")
+                raise ValueError(
+                    f"a {self.values} needs two choices or more, and must not have low or high"
+                )
         elif self.choices or (self.low is None) != (self.high is None):
             raise ValueError("a knob with numbers has low and high, or neither, and no choices")
         return self

@@ -50,7 +50,7 @@ def prune_datasets(
 ) -> None:
     """Removes the data sets that were used longest ago, and what killed processes left.
 
-    One that a run uses at this moment stays. Runs make them again when needed.
+    A data set that a run uses now is not removed. Later runs make removed ones again.
 
     \b
     Examples:

@@ -78,8 +78,8 @@ class FusekiEngine(EndpointEngine):
         """Raises `EngineError`: one that runs already is asked as any endpoint is."""
         del dsn
         raise EngineError(
-            f"{TITLE} is started by Assay here: one that runs already is asked with --engine sparql"
-            " and the URL of its queries as --dsn"
+            f"--engine fuseki starts {TITLE} itself; for a server that runs already give --engine"
+            " sparql, and the URL of its queries as --dsn"
         )
 
     def version(self, instance: Instance) -> str:

@@ -112,8 +112,8 @@ class PlainOptions(BaseModel):
         bool,
         Option(
             Group.LOAD,
-            "Clients wait around operations as people at terminals do; then there are as many"
-            " clients as the workload has terminals.",
+            "Clients pause before and after each operation, as people at terminals do (TPC-C:"
+            " keying and think time); the workload's number of terminals is that of clients.",
             needs=Needs.DRAWN,
         ),
     ] = False
@@ -452,7 +452,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.HOST,
-            "CPUs of engine and client: numbers, a NUMA node (node0), or the rest.",
+            "CPUs for engine and client: their numbers, a NUMA node (`node0`), or `rest` for those"
+            " that the other one does not have.",
             "engine=0,client=rest",
         ),
     ] = None
@@ -468,7 +469,7 @@ class RunOptions(PlainOptions):
     ] = False
     profile_hz: Annotated[
         int,
-        Option(Group.OBSERVATION, "Samples a second of CPU time."),
+        Option(Group.OBSERVATION, "How many CPU samples are taken in a second of CPU time."),
         Field(ge=1, le=10_000),
     ] = 499
 
