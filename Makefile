@@ -92,7 +92,8 @@ lint: .venv/.packages ## formatting, lints, docstrings, types, layers, licences
 	$(BIN)/pytest --noconftest tests/style/test_docstrings.py
 
 test-rust: ## unit, property and virtual-clock tests of the core
-	cargo test --quiet --workspace
+	@# Without the list of jobs of the make above, which cargo cannot join.
+	env -u MAKEFLAGS cargo test --quiet --workspace
 
 test-python: setup browser xfs pgbouncer receivers ## unit, property, golden, contract, end-to-end and browser tests
 	$(BIN)/pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
