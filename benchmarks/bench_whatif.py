@@ -39,6 +39,7 @@ from assay.analysis.whatif import measured_of, predict
 from assay.analysis.whatif.changes import RemoveWait, RemoveWork, ScaleOperation, SetCores
 from assay.analysis.whatif.metrics import metrics_of
 from assay.analysis.whatif.prediction import Prediction
+from assay.analysis.whatif.resampling import NO_RESAMPLES
 from assay.analysis.whatif.timing import Measured
 from assay.record.reader import Run
 from assay.running.host.places import engines_dir
@@ -166,7 +167,7 @@ def halve(bench: Bench, engine: str) -> None:
     for (measured,) in bench.pairs(str(workload), engine, [[]]):
         alone, rewritten = sides_of(measured, SHARED)
         changes = [ScaleOperation(name, 0.5) for name in SHARED]
-        trials.append(trial(alone, rewritten, predict(alone, changes, []), list(SHARED)))
+        trials.append(trial(alone, rewritten, predict(alone, changes, NO_RESAMPLES), list(SHARED)))
     print_trials(f"{engine}: q15 and q17 halved", trials)
 
 
@@ -204,8 +205,8 @@ def cores(bench: Bench, engine: str) -> None:
     sides = SIDES[engine.partition("@")[0]]
     up, down = [], []
     for one_core, two_cores in bench.pairs("tpch", engine, sides):
-        up.append(trial(one_core, two_cores, predict(one_core, [SetCores(2)], [])))
-        down.append(trial(two_cores, one_core, predict(two_cores, [SetCores(1)], [])))
+        up.append(trial(one_core, two_cores, predict(one_core, [SetCores(2)], NO_RESAMPLES)))
+        down.append(trial(two_cores, one_core, predict(two_cores, [SetCores(1)], NO_RESAMPLES)))
     print_trials(f"{engine}: one core predicts two", up)
     print_trials(f"{engine}: two cores predict one", down)
 
@@ -233,7 +234,7 @@ def spill(bench: Bench, engine: str) -> None:
         waits = [RemoveWait(name) for name in ("disk_read", "disk_write", "disk")]
         causes = {name for op in before.operations for name in op.thread_s or {}}
         changes = [RemoveWork("kernel I/O"), *(wait for wait in waits if wait.cause in causes)]
-        trials.append(trial(before, after, predict(before, changes, [])))
+        trials.append(trial(before, after, predict(before, changes, NO_RESAMPLES)))
     print_trials(
         f"{engine}: no kernel work on files and no waiting for disks, with hardly any memory",
         trials,

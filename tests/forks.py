@@ -77,7 +77,7 @@ class Forks:
         self, arguments: tuple[str, ...], env: dict[str, str]
     ) -> tuple[list[int], socket.socket]:
         """Starts a command; returns where its output and its wait status can be read."""
-        request = {"arguments": arguments, "env": env, "cwd": str(Path.cwd())}
+        request = {"arguments": [*map(str, arguments)], "env": env, "cwd": str(Path.cwd())}
         pipes = [os.pipe(), os.pipe()]
         status, given = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ends = [*(end for _, end in pipes), given.detach()]

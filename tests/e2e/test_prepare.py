@@ -83,7 +83,7 @@ class TestDuckDB:
         assert result.returncode == 2
         assert f"--prepare {file}" in result.stderr
         assert message in result.stderr
-        assert "Mend the file" in result.stderr
+        assert "Correct the file" in result.stderr
         assert lab.status() == "failed"
         lab.assert_nothing_left()
 

@@ -149,7 +149,7 @@ def test_stopped_while_rows_are_made_it_keeps_its_metric(own_cache_lab: Lab) -> 
     document = lab.document("show", "latest")
     checks = {check["check"]: check for check in document["checks"]}
     assert document["verdict"] == "unknown", checks
-    assert "its figures are whole" in checks["completeness"]["reason"]
+    assert "its figures are complete" in checks["completeness"]["reason"]
     assert "stopped before all reference rows were made" in checks["answers"]["reason"]
     assert document["test"]["why_not"] == []
     (power,) = document["test"]["metrics"]
@@ -178,8 +178,8 @@ def _plays_streams(run: Path | None) -> bool:
     ("arguments", "message"),
     [
         (["--test", "pwer"], "one of power, throughput, full, steady"),
-        (["--streams", "3"], "say --test"),
-        (["--test", "power", "--streams", "3"], "of the throughput test"),
+        (["--streams", "3"], "add --test"),
+        (["--test", "power", "--streams", "3"], "applies to the throughput test"),
         (["--test", "full", "--min-time", "3s"], "as many operations as it has"),
         (["--test", "full", "--clients", "3"], "played as a mix"),
         (["--test", "full", "--no-refresh", "--refresh-batches", "2"], "leave it out"),

@@ -16,6 +16,7 @@ from assay.analysis.whatif.changes import (
     SetTime,
     SupposedChange,
 )
+from assay.analysis.whatif.resampling import NO_RESAMPLES
 from assay.analysis.whatif.timing import Measured, TimedOperation
 from tests.measured import a_run
 
@@ -64,7 +65,7 @@ REMOVALS = st.lists(
 
 def totals(run: Measured, changes: list[SupposedChange]) -> tuple[float, float, float]:
     """Least, predicted and most change of the total."""
-    metric = predict(run, changes, []).metric("total_seconds")
+    metric = predict(run, changes, NO_RESAMPLES).metric("total_seconds")
     assert metric.change is not None
     assert metric.change_least is not None
     assert metric.change_most is not None
@@ -73,11 +74,11 @@ def totals(run: Measured, changes: list[SupposedChange]) -> tuple[float, float, 
 
 @given(runs())
 def test_no_change_changes_nothing(run: Measured) -> None:
-    for metric in predict(run, [], []).metrics:
+    for metric in predict(run, [], NO_RESAMPLES).metrics:
         assert metric.change == 0.0
     same = [ScaleOperation(name, 1.0) for name in run.names]
     same += [SetTime(op.name, op.seconds) for op in run.operations]
-    prediction = predict(run, same, [])
+    prediction = predict(run, same, NO_RESAMPLES)
     assert prediction.operations == ()
     assert all(metric.change == pytest.approx(0.0, abs=1e-9) for metric in prediction.metrics)
 
@@ -85,12 +86,12 @@ def test_no_change_changes_nothing(run: Measured) -> None:
 @given(runs())
 def test_as_many_cores_as_before_change_nothing(run: Measured) -> None:
     assert run.cores is not None
-    assert predict(run, [SetCores(run.cores)], []).operations == ()
+    assert predict(run, [SetCores(run.cores)], NO_RESAMPLES).operations == ()
 
 
 @given(runs())
 def test_halving_everything_halves_every_time(run: Measured) -> None:
-    prediction = predict(run, [ScaleOperation(name, 0.5) for name in run.names], [])
+    prediction = predict(run, [ScaleOperation(name, 0.5) for name in run.names], NO_RESAMPLES)
     for metric in prediction.metrics:
         factor = 0.5 if metric.metric.better == "lower" else 2.0
         assert metric.change == pytest.approx(factor - 1)
