@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.plans.captured_plan import doubt_of_plan
+from assay.analysis.findings.size import is_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 WITNESSES_MIN = 2
-# Times differ by as much from run to run, so a smaller cause could not be shown to be one.
-CAUSE_SHARE_MIN = 0.05
 # Shares of looks and of plans come from different measurements, which differ by a few per cent.
 OVERLAP_MAX = 0.05
 MISSING_WITNESS = {
@@ -56,11 +55,7 @@ def judged(case: Case, findings: Iterable[Finding]) -> Judged:
         for finding in given
         if finding not in silenced
     ]
-    kept = [
-        finding
-        for finding in kept
-        if finding.tells != "cause" or finding.effect_share >= CAUSE_SHARE_MIN
-    ]
+    kept = [finding for finding in kept if finding.tells != "cause" or is_large(case, finding)]
     return Judged(tuple(_with_alternatives(case, kept)), silenced)
 
 

@@ -14,6 +14,7 @@ from assay.analysis.findings.case import index_advice, names_text
 from assay.analysis.findings.indexes.index_use import unused_index
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.findings.plans.setting_trials import is_faster_by_default
+from assay.analysis.findings.size import is_large
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
@@ -33,12 +34,6 @@ REMOVED_SHARE_MIN = 0.98
 REMOVED_SHARE_MIN_BY_COLUMN = 0.999
 # A scan of fewer rows is through before an index is opened.
 READ_ROWS_MIN = 100
-# Less is worth no index: it costs every write.
-EFFECT_MIN = 0.05
-# Statements that somebody put beside each other say nothing of how often each is asked, so the
-# share of such a run is no measure: there it counts what an operation that is not quick would save.
-OWN_EFFECT_MIN = 0.5
-SLOW_MIN_S = 0.005
 
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 # What an index is entered by stands before what its rows are then filtered by.
@@ -80,19 +75,7 @@ def find(case: Case) -> list[Finding]:
         for (table, schema, columns), scans in by_index.items()
         if usable_index(case, table, columns, schema) is None
     ]
-    return [finding for finding in findings if _is_worth_it(case, finding)]
-
-
-def _is_worth_it(case: Case, finding: Finding) -> bool:
-    """Return True if the scans take much of the run, or of a slow query of the user's own."""
-    if finding.effect_share >= EFFECT_MIN:
-        return True
-    if case.load is not None or case.is_observed or not case.own_tables:
-        return False
-    return any(
-        fraction >= OWN_EFFECT_MIN and case.seconds.get(operation, 0.0) >= SLOW_MIN_S
-        for operation, fraction in finding.fractions.items()
-    )
+    return [finding for finding in findings if is_large(case, finding)]
 
 
 def _is_by_setting(case: Case, timed: Timed) -> bool:
