@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 METHOD = "temporary-tables"
 # The figure of an engine's counters.
 ON_DISK = "temporary_disk_tables"
-# Rows read of temporary tables, where the engine counts them, and what one takes at most.
+# Rows written into temporary tables, where the engine counts them, and what one takes at most. A
+# table holds no more of them; it may be read from again and again.
 ROWS, ROW_BYTES = "rows_temporary", 1 << 10
 ROLE = "temporary_memory"
 WORD = "temporary"
