@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WORDS, SERVER = "its words", "the server"
+WORDS, SERVER = "check of the text", "the server"
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,6 @@ def table() -> list[str]:
     """Rows of the table in the documentation."""
     return [
         f"| {row.engine} | `{row.text}` | {row.refused_by} |"
-        f" {'yes' if row.server_alone else 'no'} | as before |"
+        f" {'yes' if row.server_alone else 'no'} | unchanged |"
         for row in EVERY
     ]
