@@ -96,16 +96,16 @@ class Summary:
         findings: Claims, in the order in which they are told.
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU of all probes as a share of one core; None without probes.
-        load: Of a closed or an open load; None in the power order.
+        load: Figures of a closed or an open load. None in the power order.
         engine_counters: What the engine counted itself, as `analysis.engine_counters` tells it.
         sessions: Who used a server's CPU, as `analysis.sessions` tells it.
         where: Where the time of the whole run went; None where it was not measured.
-        statements: Of operations whose statements were noted, by name.
+        statements: Statements of operations whose statements were noted, by name.
         stalls: Times in which a load got little done; None where that is not known.
-        transactions: Of a workload that specifies its mix; None of others.
+        transactions: Transactions of a workload that specifies its mix; None of others.
         work: What sessions did under a load; None in the power order.
         sequence: Mixes of clients that play an order, in its specification's terms; None of others.
-        mixes: Of clients that play an order by themselves; None of others.
+        mixes: Mixes of clients that play an order by themselves; None of others.
         cluster: What nodes did; None of an engine that is no cluster.
         silenced: Causes that a witness contradicts.
         time: Where the wall time of the run went, as a tree; None where it was not split.

@@ -17,7 +17,7 @@ class ProductFacts(BaseModel):
         version: The version in full.
         provider: Which of `assay.engines.providers` brings it.
         package: What the provider is asked for, in the provider's own notation.
-        sha256: Of the file or files that are brought, by name; pinned.
+        sha256: SHA-256 of the file or files that are brought, by name; pinned.
         about: What sets it apart, for people.
     """
 

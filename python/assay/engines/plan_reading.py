@@ -83,7 +83,7 @@ class PlanAsked:
 
     Attributes:
         text: With `$1`, `$2`, ... for its values.
-        values: Of Python's types: whole numbers, decimals, texts, times, None.
+        values: Values of Python's types: whole numbers, decimals, texts, times, None.
         explained: Whether its plan is wanted as well.
         prepared: Whether timed sessions prepare it once and keep it.
     """

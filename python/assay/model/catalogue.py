@@ -21,12 +21,12 @@ class Index:
         valid: Whether the optimiser may use it: built, and not hidden or disabled.
         predicate: Condition of a partial index; None: of all rows.
         method: Such as `btree` or `hash`; None: the engine does not say.
-        collation: Of its text columns where it is not that of the column; None otherwise.
-        types: Of its key columns, in the engine's words; empty: the engine does not say.
+        collation: Collation of its text columns where it is not that of the column; None otherwise.
+        types: Types of its key columns, in the engine's words; empty: the engine does not say.
         state: Why the optimiser may not use it, in the engine's word; None: it may, or that is
             all that is known.
         mend: The statement after which it may.
-        schema: Of the table; None: the engine does not say.
+        schema: Schema of the table; None: the engine does not say.
     """
 
     table: str
@@ -63,11 +63,11 @@ class ForeignKey:
     """Columns of a table that refer to rows of another one.
 
     Attributes:
-        name: Of the constraint.
+        name: Name of the constraint.
         table: The table that has these columns, without its schema.
         columns: Their names, in the order of the key.
         refers_to: The other table, without its schema.
-        schema: Of the table that has the columns.
+        schema: Schema of the table that has the columns.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Alternative:
         kind: What sort of change it is.
         change: What is changed: the name of a setting, or of an index that would be there.
         value: Its value with the change, such as the default of a setting.
-        cost: Of the chosen plan by the optimiser; None: it does not say.
+        cost: Cost of the chosen plan by the optimiser; None: it does not say.
         cost_changed: With the change.
         differs: Whether the plan has another shape with the change.
         indexes: Indexes that the changed plan reads and the chosen one does not.

@@ -22,8 +22,8 @@ class KeptAnswer:
 
     Attributes:
         rows: How many there are.
-        digest: Of the rows, whatever their order.
-        text_sha256: Of the statement whose answer it is.
+        digest: Digest of the rows, whatever their order.
+        text_sha256: SHA-256 of the statement whose answer it is.
         ordered_by: Columns by which the statement orders its rows; empty: in any order.
         floats: Columns that are compared within a tolerance.
         cut: Ends at which the statement cuts its rows off, `first` or `last`: rows that tie there

@@ -10,7 +10,7 @@ class Neighbour:
     """Processes of one name that are neither the engine nor the load generator.
 
     Attributes:
-        name: Of the processes, as the kernel cuts it.
+        name: Name of the processes, as the kernel cuts it.
         pids: The processes that used something, smallest first.
         cpu_s: CPU seconds in the measured part.
         moved_bytes: What they fetched from storage and wrote to it; None: not ours to read.

@@ -42,8 +42,8 @@ def statement_of(
         table: Its name without a schema.
         columns: Those of an index; empty of what is about the whole table.
         expression: What an index is of in place of columns, as it stands in SQL.
-        schema: Of the table; None: sessions find the table without.
-        trigger: Of the table, where it is about one.
+        schema: Schema of the table; None: sessions find the table without.
+        trigger: Trigger of the table, where it is about one.
         quote: Stands around names.
     """
     words = columns if expression is None else re.findall(r"\w+", expression)
@@ -64,7 +64,7 @@ def setting_statement(template: str, name: str, value: str) -> str:
 
     Args:
         template: With `$setting` and `$value`.
-        name: Of the setting.
+        name: Name of the setting.
         value: As the engine takes it; a text is put into quotes.
     """
     written = value if value.isdecimal() else _text(value)

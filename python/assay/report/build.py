@@ -34,7 +34,7 @@ def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
     """Judges and summarises a record, writes summary and page into `derived/`; the document.
 
     Args:
-        run_dir: Of the record.
+        run_dir: Directory of the record.
         with_page: Write the page of a run, too: it takes longer than all the rest. The command
             `assay report` writes it later.
 

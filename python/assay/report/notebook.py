@@ -215,13 +215,13 @@ class LoadedWhy(LoadedStudy):
 
 
 def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:
-    """Opens a run by `latest`, an id, the beginning of one, or a path.
+    """Opens a run by `latest`, an id, the beginning of an id, or a path.
 
     Args:
         name: Which run.
         runs: The directory of runs; `ASSAY_RUNS`, else `./runs`, unless given.
 
     Raises:
-        RecordUnreadableError: If there is no such run or its record is damaged.
+        RecordUnreadableError: If no run has this name, or its record is damaged.
     """
     return LoadedRun(find_workload_run(name, runs_dir(runs), or_observed=True))

@@ -41,8 +41,8 @@ class Mixes:
         """Writes marks of those phases whose clients play an order by themselves.
 
         Args:
-            raw_dir: Of the record.
-            phases: Of the plan.
+            raw_dir: `raw/` directory of the record.
+            phases: Phases of the plan.
             reads_of: Processes whose reads are counted, with their descendants: their ids,
                 `METERED_HOST` for this one; None: nobody asked for them.
         """

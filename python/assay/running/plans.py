@@ -82,7 +82,7 @@ class Capture:
         engine: Whose words are read.
         reader: Asks; closed by whoever made it.
         raw_dir: `raw/` of the record.
-        seed: Of values that are drawn.
+        seed: Seed of values that are drawn.
         player: Plays programs of the script, where it has any.
         schema: What is to be known of tables beside the plans: `grammar`, the SQL that statements
             are in (None: what all have in common), and `tables`, types of columns by table.

@@ -25,7 +25,7 @@ def asked_study(name: str, question: str, document: Mapping[str, Any]) -> Declar
     """A study, of what would stand in its file.
 
     Args:
-        name: Of its directory, and by which the same command finds it again.
+        name: Name of its directory, and by which the same command finds it again.
         question: What its runs answer.
         document: As `study.toml` would have it.
 

@@ -20,7 +20,7 @@ def carried_out(request: StudyRequest, runs: Path, teller: Teller) -> Path:
 
     Raises:
         UsageError: If the request names something that is not there; nothing was written.
-        RunFailedError: If it ended early; its partial record is kept.
+        RunFailedError: If the run ended early. Its partial record is kept.
     """
     if isinstance(request, CeilingRequest):
         request.directory.mkdir(parents=True, exist_ok=True)

@@ -30,12 +30,12 @@ class CompareAsked:
     """The options of a comparison.
 
     Attributes:
-        workload: Its name or its folder.
+        workload: Name or folder of the workload.
         engines: One of each side, or one of both, or none: as `assay run` has it.
         vary: Texts such as `work_mem=4MB,64MB`: the first value is of the first side.
         first, second: Texts such as `work_mem=4MB` of one side alone.
         alike: Both sides may be the same, to see what is noise.
-        keys: Of every run.
+        keys: Keys of every run.
         repetitions: Rounds, each with a run of both sides.
     """
 

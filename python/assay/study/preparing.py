@@ -88,7 +88,7 @@ def prepared(
     Args:
         runs: Those that are to be made.
         asked_runs: The result of `considered_all`.
-        teller: Hears how far it is.
+        teller: Receives the progress.
         of_file: As of `considered_all`.
 
     Raises:

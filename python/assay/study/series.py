@@ -98,10 +98,10 @@ class Series:
     Attributes:
         purpose: What they are made for.
         place: Directory of runs.
-        watcher: Whoever a person watches by.
+        watcher: Receives the progress of the runs.
         terms: With what limits.
-        again: Make all runs again, even if earlier ones exist.
-        directory: Of its study, from `begin` on.
+        again: Repeat all runs, even if earlier ones exist.
+        directory: Directory of its study, from `begin` on.
     """
 
     purpose: Purpose

@@ -149,7 +149,7 @@ def carry_out(
         study: What is asked.
         directory: Where its `study.toml` is, or will be.
         runs: Where records of runs go.
-        teller: Hears how far it is.
+        teller: Receives the progress.
         terms: With what limits.
         about: What else stands in `study.toml`.
         means: By what.

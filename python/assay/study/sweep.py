@@ -33,13 +33,13 @@ class Sweep:
     """The options of a sweep.
 
     Attributes:
-        workload: Its name or its folder.
+        workload: Name or folder of the workload.
         engines: Each is run at every level; none: as `assay run` has it.
         clients: Numbers of clients; one is of all runs, none is as `assay run` has it.
         scales: Scales of the data, ascending; one is of all runs, none is the workload's own.
         extrapolate: Scales that are not run, above the largest that is.
         factors: Levels of what else is varied, by factor.
-        keys: Of every run.
+        keys: Keys of every run.
         repetitions: Rounds, each with a run at every level.
     """
 
@@ -106,7 +106,7 @@ def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
         engines: Names, with or without a version; none: nothing is known.
 
     Raises:
-        UsageError: If there is no such engine.
+        UsageError: If Assay knows no engine of this name.
         EngineError: If `knobs.toml` of one cannot be read.
     """
     knobs: dict[str, dict[str, Knob]] = {}
@@ -124,7 +124,7 @@ def turned(
 
     Args:
         texts: As a person gave them.
-        engines: Of the sweep.
+        engines: Engines of the sweep.
         settings: That a person asked for of all runs; they hold.
 
     Raises:

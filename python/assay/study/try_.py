@@ -93,7 +93,7 @@ def trial_study(
         run: The run that the finding is of.
         finding: With advice.
         repetitions: Rounds.
-        seed: Of the order of runs.
+        seed: Seed of the order of runs.
         dsn: The running server once more, where its password is in no record.
         allow_changes: Whether tables that Assay did not make may be changed, and changed back.
 

@@ -106,7 +106,7 @@ class Study:
     Attributes:
         question: What they answer, in sentences.
         parts: At least one; names differ.
-        seed: Of the order.
+        seed: Seed of the order.
         figures: What is made of the runs.
         without: Parts of its file that are no part of it, with the reason of each.
     """

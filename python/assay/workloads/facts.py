@@ -302,9 +302,9 @@ class MetricsFacts(Facts):
     """The names of a whole test's metrics; `${scale}` is the scale.
 
     Attributes:
-        power: Of the power test.
-        throughput: Of the throughput test.
-        composite: Of both.
+        power: Name of the power test's metric.
+        throughput: Name of the throughput test's metric.
+        composite: Name of the composite metric of both.
     """
 
     power: str

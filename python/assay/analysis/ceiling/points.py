@@ -37,7 +37,7 @@ class DiskPoint:
         operation: read, write, fsync or fdatasync; pattern, cache, method, depth and size_bytes
             are the record's words.
         iops: Requests a second.
-        bytes_per_s: Of the same rounds.
+        bytes_per_s: Bytes a second of the same rounds.
         cpu_s: CPU time of our threads a request.
         latency_s: Quantiles of a request's time, the median over rounds; the longest of all.
         device_requests: Requests that the device got for one of ours: below 1 where neighbours
@@ -65,7 +65,7 @@ class MachinePoint:
     Attributes:
         kernel: The record's word.
         threads: At work.
-        array_bytes: Of each array; None of cores.
+        array_bytes: Bytes of each array; None of cores.
         per_s: Bytes, or steps, a second of all threads together; seconds a load of `chase`.
     """
 

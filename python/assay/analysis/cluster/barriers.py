@@ -127,7 +127,7 @@ def find_barriers(
     """Return the barriers of executions.
 
     Args:
-        clocks: Of all nodes, of the same looks; at least one.
+        clocks: Clocks of all nodes, of the same looks; at least one.
         executions: None of which overlaps another.
         platform_cores: That the nodes may use.
         zero_ns: When the measured part began.

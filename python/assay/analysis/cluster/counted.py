@@ -165,8 +165,8 @@ def operation_lines(
 
     Args:
         run: One whose operations follow one another.
-        clocks: Of nodes on this host.
-        nodes: Of the cluster.
+        clocks: Clocks of nodes on this host.
+        nodes: Nodes of the cluster.
     """
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
     grown, gauges = _growth_by_operation(run), _gauges(run, done)

@@ -82,7 +82,7 @@ def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFram
     """Return readings of nodes with `node`, `word`, and `value` in its unit.
 
     Args:
-        readings: Of `engine.arrows` or `engine-operations.arrows`.
+        readings: Rows of `engine.arrows` or `engine-operations.arrows`.
         declared: What the engine declares.
     """
     word_of = {counter: word for word, counter in declared.counters.items()}

@@ -42,8 +42,8 @@ class NodeFigures:
     """The figures of one node, or of all together, in a span; those not counted are None.
 
     Attributes:
-        name: Of the node; empty: all of them.
-        role: Of the node; empty of all.
+        name: Name of the node; empty: all of them.
+        role: Role of the node; empty of all.
         grown: By word of `cluster_counters` what it grew by, times in ns; a gauge as it was.
         cpu_s: CPU seconds.
         cpu_by: Who counted them, `kernel` or `engine`, or both of several nodes.
@@ -176,7 +176,7 @@ def at_rates_of(line: Line, whole: Line) -> Line:
     """Return a line with the counts of a longer one's rates, in its own time and CPU time.
 
     Args:
-        line: Of an execution around which no counters were read.
+        line: Printed line of an execution without counter readings around it.
         whole: Of the part that it is of, of the same nodes.
     """
     factor = line.seconds / whole.seconds if whole.seconds > 0 else 0.0

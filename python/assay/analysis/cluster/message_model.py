@@ -82,7 +82,7 @@ def page_messages(
 
     Args:
         rows: That are sent.
-        row_bytes: Of one.
+        row_bytes: Bytes of one row.
         page_bytes: A page is sent when it has so many; None: no limit.
         page_rows: The same of rows.
         channels: From which sender to which recipient; each has pages of its own.

@@ -33,7 +33,7 @@ class NodeClock:
     """The CPU time of one node at each sample, since the first one.
 
     Attributes:
-        times_ns: Of the looks, growing.
+        times_ns: Times, in nanoseconds, of the looks, growing.
         cpu_ns: CPU time.
         ready_ns: Time that its tasks were ready and kept from a CPU.
         rss_bytes: Resident memory at the look.
@@ -75,8 +75,8 @@ def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[s
     """Return the clocks of the nodes on this host, by their names.
 
     Args:
-        processes: Of `processes.arrows`.
-        nodes: Of the cluster.
+        processes: Rows of `processes.arrows`.
+        nodes: Nodes of the cluster.
     """
     roots = {pid: node.name for node in nodes for pid in node.pids}
     if not roots or processes.is_empty() or NEEDED - set(processes.columns):
@@ -157,7 +157,7 @@ def cores_at_work(clocks: Iterable[NodeClock], *, ready: bool = False) -> list[f
     """Return the number of cores that the nodes used between each two samples.
 
     Args:
-        clocks: Of the same looks.
+        clocks: Clock readings of the same samples.
         ready: Whether tasks that were ready and kept from a CPU count as well.
     """
     every = list(clocks)

@@ -36,7 +36,7 @@ class Skew:
         measure: In words.
         node: The one with most of it.
         largest: What that one has, in the measure's unit.
-        mean: Of all that work.
+        mean: Mean over all nodes that work.
         unit: `s`, `bytes` or `rows`.
         often: In which share of executions it was that node; 1 of a span.
     """

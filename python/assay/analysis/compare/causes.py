@@ -43,7 +43,7 @@ class Amount:
     Attributes:
         operation, statement: Of which; None: of all, or of an operation that is one statement.
         cause: As above.
-        seconds: Of the whole, second side less first.
+        seconds: Seconds of the whole, second side less first.
     """
 
     operation: str | None

@@ -70,7 +70,7 @@ def times_of(name: str, before: Sequence[float], after: Sequence[float]) -> Oper
     """Return the times of one operation from its executions.
 
     Args:
-        name: Of the operation.
+        name: Name of the operation.
         before: Seconds of its executions in one run, in their order; above zero.
         after: In the other one.
     """

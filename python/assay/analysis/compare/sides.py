@@ -52,10 +52,10 @@ class TwoSides:
     """Two sides beside each other.
 
     Attributes:
-        ratios: Of throughput and times.
+        ratios: Ratios of throughput and of operation times.
         gain: What explains the difference; None where a side did nothing.
-        evidence: Of statements that have plans on both sides.
-        tails: Of operations.
+        evidence: Evidence for statements that have plans on both sides.
+        tails: Tail latencies of operations.
         cpu: (work,): CPU seconds of the whole, largest difference first; empty without samples.
         planning: (operation, statement, step): CPU seconds of an execution before it is executed;
             step is None of all steps together.

@@ -29,7 +29,7 @@ class Term:
             `between statements`: the operation beside its statements; `mix`: other shares of
             operations; `between`: beside operations.
         operation, statement: Of which; None: of all, or of an operation that is one statement.
-        seconds: Of the whole, second side less first.
+        seconds: Seconds of the whole, second side less first.
         factor: Of `time`: by how much a second of an execution weighs in the whole.
     """
 

@@ -34,7 +34,7 @@ def throughput(streams: int, elapsed_s: float, scale: float, queries: int) -> fl
         streams: Query streams.
         elapsed_s: From the first query's submission to the last result or commit.
         scale: Scale factor.
-        queries: Of each stream.
+        queries: Queries of each stream.
 
     Infinite where it took no time.
     """

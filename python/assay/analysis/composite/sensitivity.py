@@ -34,9 +34,9 @@ class IntervalWeight:
         operation: Query or refresh function.
         power_s: Its interval in the power test; None without one.
         throughput_s: Mean of its intervals in the throughput test; None without one.
-        power: Of the power metric; None without a power test.
-        throughput: Of the throughput metric; None without a throughput test.
-        composite: Of their geometric mean; None without both tests.
+        power: Weight in the power metric. None without a power test.
+        throughput: Weight in the throughput metric. None without a throughput test.
+        composite: Weight in the geometric mean of both. None without both tests.
         shortest_s, longest_s: Of its intervals in all power tests; None of a single one.
         at_shortest, at_longest: Change of the composite, or of the power metric alone, if its
             interval in the power test were that one, as a share; None of a single one.

@@ -18,7 +18,7 @@ class Utilisation:
     Attributes:
         run: Number of the run.
         power_s: All intervals of the power test.
-        elapsed_s: Of the throughput test.
+        elapsed_s: Elapsed seconds of the throughput test.
         streams: Its query streams.
         stream_s: Elapsed seconds a stream: what one stream's work takes of a shared machine.
         share: `stream_s` over `power_s`. What is below 1 the power test left unused; above 1

@@ -119,7 +119,7 @@ def of_readings(
     """Return the work of indexes by readings: time_ns, source, object, counter, value as text.
 
     Args:
-        readings: Of the engine's counters.
+        readings: Rows of the engine's counters.
         declared: Which of them are what.
         span: Between which instants.
         pooled: Pages in the pool by index.

@@ -89,7 +89,7 @@ class Point:
 
     Attributes:
         change: The last of them; None: without any.
-        seconds: Of the whole, the geometric mean over runs.
+        seconds: Seconds of the whole, the geometric mean over runs.
         runs: How many.
     """
 

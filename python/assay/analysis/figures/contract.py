@@ -59,7 +59,7 @@ class Asked:
         name: Unique in the study.
         kind: Name of a file of this folder.
         title: As a heading.
-        runs: Of the parts that it is made of.
+        runs: Runs of the parts that it is made of.
         options: Understood by the kind.
         ceilings: Looks at what the host can do, of these parts.
     """
@@ -94,7 +94,7 @@ class Table:
     Attributes:
         name: Unique in its figure; also the name of its file.
         title: What it shows, in a few words.
-        columns: Of every row.
+        columns: Columns of every row.
         rows: As many cells as there are columns.
     """
 

@@ -61,11 +61,11 @@ class Case:
     """One run, as findings see it. Whatever was not measured is empty or None.
 
     Attributes:
-        run_id: Of the run.
-        operations: Of the measured part.
+        run_id: Id of the run.
+        operations: Operations of the measured part.
         cores: CPUs that the run may use.
         accounts: CPU seconds of the measured part.
-        load: Of a closed or an open load; None in the power order.
+        load: Figures of a closed or an open load. None in the power order.
         pinned: How many CPUs `engine` and `client` were pinned to, if they were.
         counters: What the engine counted, as `analysis.engine_counters` tells it.
         settings: The engine's effective settings.
@@ -81,10 +81,10 @@ class Case:
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
         environment: Host and product.
         state: What was in memory at the start, `hot`, `cold`, `os-warm` or `loaded`; None: unknown.
-        test: Of the specification, as it was played; None without one.
-        statement_times: Of operations whose statements were noted, by name.
+        test: The specification's test, as it was carried out. None without a test.
+        statement_times: Statement times of operations whose statements were noted, by name.
         stalls: Times in which a load got little done; None where that is not known.
-        mixes: Of clients that play an order by themselves; None of others.
+        mixes: Figures of clients that each execute a fixed order. None for other loads.
         cluster: What nodes did; None of an engine that is no cluster.
         knobs: `engine.knobs` of the record: settings that are worth varying, by their names.
         request: What was asked for.
@@ -92,7 +92,8 @@ class Case:
         can_prepare: Whether they were sent as text, and could have been prepared.
         indexes: By table, from the engine's catalogue; None: the engine does not tell.
         foreign_keys: From the engine's catalogue; empty where it does not tell.
-        changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
+        changed_settings: Changed settings of the optimiser, away from the default; None: the engine
+            does not tell.
         alternatives: Plans that would be chosen if one thing were changed, by operation.
         blockers: Sessions that others waited for, those waited for longest first; None: the engine
             does not tell.

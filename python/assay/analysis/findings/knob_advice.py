@@ -20,7 +20,7 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
 
     Args:
         case: The run.
-        side: Of the trade.
+        side: Side of the trade.
         counters: Words of `cluster_counters`.
         operation: To which the sweep is confined; None: it is not.
 

@@ -91,7 +91,7 @@ class LimitsUsed:
     """All limits of a run.
 
     Attributes:
-        version: Of the control groups.
+        version: Version of the control groups.
         device: Whose limits those of a disk are; None: no disk is limited.
         uses: One a limit.
         notes: What a reader should know of them.

@@ -39,7 +39,7 @@ class Placed:
     """Reads beside what the disk gives.
 
     Attributes:
-        reads: Of the operation.
+        reads: Reads of the operation.
         depth: How many at once they are held against.
         random, sequential: Reads a second that the disk gives of their size and depth; None: it
             was not measured there.

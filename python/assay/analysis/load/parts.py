@@ -44,7 +44,7 @@ def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
     """Return the cold part of a run, in which memory fills, and the steady rest; None without it.
 
     Args:
-        events: Of the run.
+        events: The run's events.
         steady_ns: From when on the run was steady; None: the first part is what was before the
             measured part, or where nothing was, the first tenth of that.
     """

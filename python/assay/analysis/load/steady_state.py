@@ -119,7 +119,7 @@ class SteadyState:
     Attributes:
         batches: In their order.
         begins: The batch with which the steady part begins, if it is steady; None of too few.
-        drifts: Of each series that was measured, from there on.
+        drifts: Drifts of each series that was measured, from there on.
         enough: Whether the beginning ends in the first half, as MSER has to find it, or there is
             none that matters.
     """
@@ -170,7 +170,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
     """Return whether mixes became steady, and when.
 
     Args:
-        marks: Of one phase, in their order; the first is its beginning.
+        marks: Marks of one phase, in their order; the first is its beginning.
         clients: A batch has at least a mix of each.
     """
     batches = batched(marks, clients)

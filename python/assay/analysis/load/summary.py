@@ -71,7 +71,7 @@ class Pace:
 
     Attributes:
         interval_s: Length of an interval.
-        throughput_per_s: Of each interval.
+        throughput_per_s: Operations a second of each interval.
         waiting: The backlog at the end of each interval; None for a closed load.
     """
 

@@ -104,7 +104,7 @@ def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) ->
 
     Args:
         seen: As `weighted_looks` gives them.
-        rules: Of the engine's words for waiting.
+        rules: Rules that classify the engine's wait events.
         used: What sessions used; None: the server's processes are not seen.
     """
     named = seen.with_columns(_causes(seen, rules)).drop_nulls("statement")

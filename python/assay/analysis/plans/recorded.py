@@ -86,8 +86,9 @@ class Captured:
         grammar: The SQL that statements are in, as sqlglot names it; None: what all have in common.
         tables: Types of columns by table, as they were declared; empty in older records.
         indexes: By table; None: the engine does not tell.
-        foreign_keys: Of all tables; None: the engine does not tell.
-        changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
+        foreign_keys: Foreign keys of all tables; None: the engine does not tell.
+        changed_settings: Changed settings of the optimiser, away from the default; None: the engine
+            does not tell.
         alternatives: Plans that would be chosen if one thing were changed.
     """
 

@@ -87,7 +87,7 @@ def in_proportion(
 
     Args:
         plans: As `analysis.plans.read_plans` has them.
-        seconds: Of each operation; what has no timed plan is `unclassified`.
+        seconds: Seconds of each operation; what has no timed plan is `unclassified`.
     """
     work_s: dict[str, float] = {}
     for operation, whole_s in seconds.items():

@@ -20,7 +20,7 @@ class Sampling:
         frequency_hz: Samples a second of CPU time.
         kernel: Whether the kernel's frames were seen.
         stacks: `copies` or `frame pointers`.
-        copied_bytes: Of each stack; None with frame pointers.
+        copied_bytes: Bytes of each stack that the kernel copies. None with frame pointers.
         symbols: Whether functions were named; a killed run has addresses only.
         notes: Sentences that say why something was not measured.
         taken: Samples in the measured part, whosever they are.

@@ -27,14 +27,14 @@ class Beside:
     """One quantity of the article, and ours.
 
     Attributes:
-        key: Of the article's value and of the measure.
+        key: Key of the article's value and of the measure.
         title: In words.
-        unit: Of the article's value.
+        unit: Unit of the article's value.
         article: Its value; of a range the lower end.
         article_high: The upper end of a range.
         printed: As the article has it.
         ours: By name of subject; empty where the study does not measure it.
-        base: Of the quantity that the others are told in times of; None: they are not.
+        base: Key of the quantity by which the others are divided. None: they are not divided.
         article_times, our_times: How many times as much as that.
     """
 

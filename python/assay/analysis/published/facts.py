@@ -71,7 +71,7 @@ class Conditions(Facts):
         streams: Query streams of the throughput test.
         cpu: Model or architecture.
         cores: Cores, or hardware threads, that the engine had.
-        memory_bytes: Of the machine.
+        memory_bytes: Bytes of memory of the machine.
         state: In which the power test began.
         about: What else matters, a sentence each.
     """
@@ -174,7 +174,7 @@ class FigureFacts(Facts):
 
     Attributes:
         name: The figure's name.
-        section: Of the article.
+        section: Section of the article.
         says: What it claims, in our words.
         reasons: Why ours may differ, as far as it was known before measuring.
         values: By key of the figure's measures; other keys are of the article alone.

@@ -42,7 +42,7 @@ class Scaled:
         key, title, group, unit: As `Cost` has them.
         law: None where there is none.
         why_not: Why there is none; empty where there is.
-        points: Of all runs that tell it.
+        points: Points of all runs that recorded it.
     """
 
     key: str
@@ -61,7 +61,7 @@ class Efficiency:
     Attributes:
         work: What is counted.
         cpu: CPU time of the same runs.
-        law: Of the work a second of CPU time.
+        law: Growth law of the work for each second of CPU time.
     """
 
     work: Scaled

@@ -62,7 +62,7 @@ class Cost:
         title: In words.
         group: Of what it is.
         unit: As figures know them; of a counter whatever the engine calls it.
-        value: Of the whole; of `memory` and `data` the most, and all of it.
+        value: Total of all parts. For `memory` the maximum, for `data` the size of all data.
     """
 
     key: str

@@ -62,7 +62,7 @@ class PowerLaw:
     Attributes:
         exponent: b, with its interval over rounds; no interval with one round.
         at_one: a, the cost at size 1.
-        ratio: Of the largest size to the smallest, over rounds.
+        ratio: Ratio of the largest size to the smallest, over rounds.
         sizes: That it is of, ascending.
         values: Geometric means over rounds, of these sizes.
         rounds: Rounds that have all of these sizes.

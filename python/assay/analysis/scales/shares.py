@@ -44,7 +44,7 @@ class Shift:
     Attributes:
         name: A kind of work, or a query.
         means: By scale, ascending: means over the rounds.
-        change: Of the largest scale less the smallest, with its interval over rounds.
+        change: Change of the largest scale less the smallest, with its interval over rounds.
     """
 
     name: str

@@ -115,7 +115,7 @@ def with_peers(
 
     Args:
         used: By process.
-        titles: Of processes without a client.
+        titles: Titles of processes without a client.
         seen: Processes that samples saw at such work.
     """
     whole = dict(used)

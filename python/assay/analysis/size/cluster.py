@@ -31,11 +31,11 @@ class Taken:
     """The cost of one execution of an operation in one run.
 
     Attributes:
-        scale: Of the data, in the workload's own measure.
-        round: Of the run among those at its scale.
+        scale: Scale of the data, in the workload's own measure.
+        round: Round of the run among those at its scale.
         cpu_s: CPU seconds of all nodes.
         sent_bytes: Between nodes; None where that was not counted.
-        read_bytes: Of the data, wherever they were; None where that was not counted.
+        read_bytes: Bytes read of the data, wherever they were; None where that was not counted.
     """
 
     scale: float
@@ -52,7 +52,7 @@ class Measured:
     Attributes:
         operations: Executions by operation.
         nodes: That worked in these runs.
-        data_bytes: Of the data as they lie on disk, by scale.
+        data_bytes: Bytes of the data as they lie on disk, by scale.
         memory_bytes: Peak of all processes, by scale.
         skew: The most that a node did over the mean of all; None where that is not known.
     """
@@ -70,10 +70,10 @@ class Cluster:
 
     Attributes:
         nodes: How many.
-        cores: Of each, as fast as those of the measurement.
-        memory_bytes: Of each.
-        network_bytes_per_s: Of each, in each direction.
-        disk_bytes_per_s: Of each.
+        cores: Number of cores of each node, as fast as the measured ones.
+        memory_bytes: Bytes of memory of each node.
+        network_bytes_per_s: Network bytes a second of each node, in each direction.
+        disk_bytes_per_s: Disk bytes a second of each node.
         utilisation: Share of a node's cores that an operation keeps busy.
         given: Which of these somebody said; the others are assumed.
     """
@@ -107,7 +107,7 @@ class SizedOperation:
     """One operation on paper.
 
     Attributes:
-        name: Of the operation.
+        name: Name of the operation.
         cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None where
             that was not counted.
         seconds: At least, by resource; those that are not known are missing.
@@ -137,10 +137,11 @@ class Sized:
     Attributes:
         scale: That was asked for.
         beyond: How many times as large as the largest that was measured.
-        operations: Of the workload, in its order.
+        operations: Operations of the workload, in its order.
         data_bytes: On all disks; None where that is not known.
-        memory_bytes: Of a node, at the peak; None where that is not known: of one scale, or where
-            it did not grow with the data, what processes take anyway is not told apart.
+        memory_bytes: Bytes of memory of a node, at the peak; None where that is not known: of one
+            scale, or where it did not grow with the data, what processes take anyway is not told
+            apart.
         fits: Whether the data fit into the memory of all nodes; None where that is not known.
         assumptions: Each step.
     """

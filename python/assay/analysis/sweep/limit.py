@@ -73,7 +73,7 @@ class Grown:
     """One cause, for each operation that succeeded.
 
     Attributes:
-        name: Of `NAMES`.
+        name: Name of `NAMES`.
         before_s, after_s: With the fewest clients and with more, mean over rounds.
         share: Of a client's time with more clients.
         interval: 95 % of that over rounds; None of a single one.
@@ -96,7 +96,7 @@ class ScalingLimit:
     """The limit of a load's scaling.
 
     Attributes:
-        name: Of `NAMES`; None: an operation takes hardly longer, or nothing stands out.
+        name: Name of `NAMES`; None: an operation takes hardly longer, or nothing stands out.
         clients, before: Numbers of clients that are compared.
         grown: Each cause, what grew most first.
         statement: Operation and statement whose time grew most, and by how many seconds.

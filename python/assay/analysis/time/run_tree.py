@@ -28,7 +28,7 @@ def run_tree(
 
     Args:
         shares: Of the run's time, by operation.
-        trees: Of operations; those that were not split are left out.
+        trees: Time trees of operations; those that were not split are left out.
         together: Shares by cause of all operations together; empty: not known.
 
     Returns:

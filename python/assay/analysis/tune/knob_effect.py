@@ -40,7 +40,7 @@ class Turned:
 
     Attributes:
         setting: Its name; None: no setting differs, or several without one that has a knob.
-        name: Of its knob; None: the engine's `knobs.toml` has none.
+        name: Name of its knob; None: the engine's `knobs.toml` has none.
         effective: What is looked for among the settings in force; None: the engine tells none.
         moves, scheduling, blocking: Names of counters, as the knob has them.
     """
@@ -183,7 +183,7 @@ def moved_of(
     Args:
         name: As a knob names it.
         title: In words.
-        unit: Of its values.
+        unit: Unit of its values.
         values: By level over rounds.
         counters: How many are looked at: any may move by chance (Bonferroni).
         why_not: Why it was not counted.

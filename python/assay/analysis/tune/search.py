@@ -45,11 +45,11 @@ class Trial:
     """One run of a tune.
 
     Attributes:
-        part: Of the study.
+        part: Part of the study.
         setting: `setting_words` of its levels.
         levels: Values of knobs, by `set.` and the setting's name; none of the default.
         round: From 1; runs of one part and round stood side by side.
-        value: Of the metric; None: there is none.
+        value: Value of the metric; None: there is none.
         cost: Its logarithm, so that less is better; None: it failed.
         reason: Why it failed.
     """
@@ -87,9 +87,10 @@ class HoldOut:
     """The leader of a search beside the default, in runs that had no part in its choice.
 
     Attributes:
-        part: Of the study.
+        part: Part of the study.
         ratios: Logarithms of cost by the default's, a round each.
-        interval: Of their mean, at any time and with that share; None: anything is possible.
+        interval: Confidence interval of their mean, valid at any time and at that level. None: no
+            bound yet.
     """
 
     part: str

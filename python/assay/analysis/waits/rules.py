@@ -73,7 +73,7 @@ class Sleep:
     """The kernel's facts of one sleep; None where absent.
 
     Attributes:
-        state: Of the thread, as in `waits.arrows`.
+        state: State of the thread, as in `waits.arrows`.
         channel: Function of the kernel in which it sleeps.
         call: Number of the system call.
         comm: Name of the thread.

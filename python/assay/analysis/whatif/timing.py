@@ -101,16 +101,16 @@ class Measured:
 
     Attributes:
         run: Its id.
-        scale: Of its data.
+        scale: Scale of its data.
         operations: In the order of the first pass.
         cores: CPUs that the engine was allowed to use; None: not recorded.
-        clients: Of a closed or an open load; None in the power order.
-        rate_per_s: Of an open load; None for the others.
-        throughput_per_s: Of a load; None in the power order.
+        clients: Clients of a closed or an open load; None in the power order.
+        rate_per_s: Operations a second of an open load; None for the others.
+        throughput_per_s: Operations a second of a load; None in the power order.
         background_share: Of the machine's CPU time, what others used; None: not measured.
         has_composite: Whether the workload's specification has a metric of both tests.
         without_time: Operations that never succeeded: no metric has a value then.
-        test: Of the specification, as it was played; None without one.
+        test: The specification's test, as it was carried out. None without a test.
     """
 
     run: str

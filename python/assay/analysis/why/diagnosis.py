@@ -90,7 +90,7 @@ class Diagnosis:
         chosen: By resource the answer that counts.
         unmeasured: By resource why there is none.
         total: Sum of the elasticities that count.
-        interval: Of the sum.
+        interval: 95 % interval of the sum.
     """
 
     operation: str

@@ -90,7 +90,7 @@ def times_as_scarce(
 
     Args:
         scarcity: As asked.
-        facts: Of the run's record.
+        facts: Facts of the run's record.
         capacities: What there is of it, by the option's name and in its unit.
     """
     if scarcity.method == "slowed":

@@ -48,7 +48,7 @@ def obtain_driver(
     Args:
         package: `group:artefact:version`.
         cache: Where obtained products are kept.
-        sha256: Of its file, by name; pinned.
+        sha256: SHA-256 of its file, by name; pinned.
         tell: Hears how far bringing it is.
 
     Raises:

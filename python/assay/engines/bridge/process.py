@@ -41,7 +41,8 @@ def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
     Args:
         java: The program.
         jars: `JAR` and the drivers, which may also be directories that jars were unpacked into.
-        path: Of the socket; its directory is closed to others, and the process may write there.
+        path: Path of the socket; its directory is closed to others, and the process may write
+            there.
 
     Raises:
         EngineError: If a jar is not there, or the bridge was not built.

@@ -32,7 +32,7 @@ class Database:
 
     Args:
         path: The directory.
-        settings: Of the library and of each query; names are not looked at here.
+        settings: Settings of the library and of each query; names are not looked at here.
 
     Raises:
         EngineError: With the library's words.

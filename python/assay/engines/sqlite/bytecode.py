@@ -46,7 +46,7 @@ class Comparison:
     """One comparison that removes rows of a scan.
 
     Attributes:
-        column: Of the scanned table.
+        column: Column of the scanned table.
         how: Such as `=`: what kept rows fulfil.
         values: The value, if it is known before the loops; empty otherwise.
         other: Table and column of another loop, with a dot between; None: a value.
@@ -70,7 +70,7 @@ class FilteredScan:
     Attributes:
         table: Its name.
         comparisons: In their order; all have to hold.
-        steps: Of the program for each row that the first comparison removes.
+        steps: Steps of the program for each row that the first comparison removes.
     """
 
     table: str

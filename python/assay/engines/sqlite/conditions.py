@@ -32,7 +32,7 @@ class TextCondition:
 
     Attributes:
         table: As the statement names it, with its alias.
-        name: Of the table.
+        name: Name of the table.
         condition: In SQL.
         values: How many values it has.
     """

@@ -131,7 +131,7 @@ class Rest:
         password: None: there is none.
 
     Attributes:
-        headers: Of each request.
+        headers: Headers of each request.
     """
 
     def __init__(self, base: str, user: str, password: str | None) -> None:

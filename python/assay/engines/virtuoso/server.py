@@ -55,7 +55,7 @@ def start_server(
     """Starts a server on `place` and returns its address once it answers.
 
     Args:
-        programs: Of the product.
+        programs: Programs of the product.
         place: Where its data are.
         settings: As `--set` takes them.
         launcher: Starts the server, and the bridge beside it.

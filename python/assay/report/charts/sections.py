@@ -29,7 +29,8 @@ class SectionChart(Generic[Section]):
     """A chart of one section of the document.
 
     Attributes:
-        section: Of a document; None where it has none, and then such a run has no such chart.
+        section: Section of a document; None where it has none, and then such a run has no such
+            chart.
         why_empty: Why a document gives no chart; None if it does.
         chart_of: Of the section, and of the end of the measured part in seconds.
         table_of: What is drawn of the section, as one table.

@@ -53,7 +53,7 @@ def schema_of(document: Any, title: str) -> dict[str, Any]:  # noqa: ANN401 - a 
 
     Args:
         document: The TypedDict of the whole document.
-        title: Of the schema.
+        title: Title of the schema.
     """
     types = TypeAdapter(with_config(DESCRIBED)(document))
     schema: dict[str, Any] = _on_one_line(types.json_schema(schema_generator=DocumentSchema))

@@ -51,8 +51,8 @@ def write_page(
 
     Args:
         path: Where to.
-        documents: Of this run and of the other.
-        profiles: Of this run and of the other.
+        documents: Documents of this run and of the other.
+        profiles: Profiles of this run and of the other.
         difference: What `sections.difference` says of them.
 
     Raises:

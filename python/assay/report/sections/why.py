@@ -41,7 +41,7 @@ def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
     """The document of a study that asks what bounds a workload's operations.
 
     Args:
-        record: Of the study.
+        record: Record of the study.
         report: Where its article is; None: it could not be written.
     """
     every, unreadable = read_runs(record)

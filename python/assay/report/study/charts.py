@@ -62,8 +62,9 @@ def charts_of(
     """Return the charts of a figure that have something to draw, by a name unique in the page.
 
     Args:
-        figure: Of a study's document.
-        colours: Of subjects, as `colours_of` gives them; those of the figure alone without.
+        figure: Figure of a study's document.
+        colours: Colours of subjects, as `colours_of` returns them. None: those of this figure's
+            subjects.
     """
     drawings = {}
     colour_of = colours_of([figure]) if colours is None else colours

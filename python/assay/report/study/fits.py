@@ -33,7 +33,7 @@ def fitted(
     Args:
         chart: A chart of a study's document.
         rows: Columns of `CURVE_COLUMNS`, and the unit of y.
-        colours: Of subjects, which curves are named after.
+        colours: Colours by subject; the names of curves begin with the subject.
     """
     import altair as alt
 

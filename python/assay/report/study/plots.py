@@ -111,7 +111,7 @@ def drawn(
     Args:
         chart: A chart of a study's document that draws a table.
         rows: As `plot_rows` gives them; at least one.
-        colours: Of subjects.
+        colours: Colours of subjects.
     """
     drawing: Mapping[str, Callable[[], alt.TopLevelMixin]] = {
         "forest": lambda: forest(chart["title"], cast("Sequence[RatioRow]", rows)),

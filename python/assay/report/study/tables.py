@@ -54,7 +54,7 @@ def compared_table(figure: FigureEntry, *, times: bool = True) -> TableEntry | N
     """The article's values beside ours as a table of texts; None where nothing is compared.
 
     Args:
-        figure: Of a study's document.
+        figure: Figure of a study's document.
         times: Whether amounts are told in times of another one as well.
     """
     article = figure["article"]

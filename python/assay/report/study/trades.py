@@ -35,7 +35,7 @@ def trade(
     Args:
         chart: A chart of a study's document.
         rows: Columns of `TRADE_COLUMNS`; at least one.
-        colours: Of subjects.
+        colours: Colours of subjects.
     """
     import altair as alt
 

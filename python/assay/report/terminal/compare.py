@@ -38,7 +38,7 @@ def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -
     """The comparison, a line each.
 
     Args:
-        document: Of the study, which has a figure of this kind.
+        document: Document of the study, which has a figure of this kind.
         width: Columns of the terminal.
         whole: Every row, not only the largest.
     """

@@ -23,8 +23,8 @@ def cause_lines(document: RunDocument, width: int, tried: Mapping[str, str]) -> 
     """All findings of a run.
 
     Args:
-        document: Of the run.
-        width: Of the terminal.
+        document: Document of the run.
+        width: Width of the terminal.
         tried: By method what became of such advice before, a sentence each.
     """
     findings = document["findings"]

@@ -41,7 +41,7 @@ class Asked:
         request: As it was asked for.
         workload, engine: What was found under the names.
         behaviour: The engine's own code.
-        version: Of the product, in full.
+        version: Version of the product, in full.
         origin: Where the product came from; empty for a library or a running server.
         product: None for a server that runs already.
         preflight: Facts of the statements that were prepared before the run; None: none were.

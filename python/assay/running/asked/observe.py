@@ -90,7 +90,7 @@ class Observation:
         request: In the terms of a run, for the record.
         engine: The folder of the server's engine.
         behaviour: The engine's own code.
-        dsn: Of the server.
+        dsn: DSN of the server.
         time_s: How long to look; None: until it is stopped.
     """
 

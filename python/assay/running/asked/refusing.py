@@ -37,7 +37,7 @@ def refuse_useless(
     Args:
         options: All options.
         given: Names of those that were asked for; the others are defaults, for whatever they fit.
-        facts: Of the workload.
+        facts: Facts of the workload.
         mixed: Whether it is played as a mix.
 
     Raises:

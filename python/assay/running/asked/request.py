@@ -62,7 +62,7 @@ class RunRequest(PlainOptions):
         pin: CPUs of `engine` and `client`, where they are given.
         state: What is in memory when the timed part begins: one of `parsing.STATES`.
         state_passes: Untimed passes of the power order before the timed ones.
-        read_ahead_bytes: Of the device that holds the data; None: as it is.
+        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data; None: as it is.
         own_device: Whether the data are on a device of ours.
         device_bytes: How large it is; None: as the data need.
         limits: What the engine may use at most, by `running.changes.limits.limit.NAMES`: cores,
@@ -155,7 +155,7 @@ def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunReq
 
     Args:
         facts: `request` of run.json; what older records lack is as it was then: the default.
-        dsn: Of the running server, where one was asked: its password is in no record.
+        dsn: DSN of the running server, where one was asked: its password is in no record.
 
     Raises:
         UsageError: If the record does not tell all that was asked for.

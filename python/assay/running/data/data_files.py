@@ -51,7 +51,7 @@ class Wanted:
         scale: None: the workload's own.
         form: None: N-Triples of a workload that has them, else Parquet.
         directory: Where; it is made if it is not there.
-        seed: Of the data; None: that of the data that runs load.
+        seed: Seed of the data; None: that of the data that runs load.
         threads: That make rows.
     """
 
@@ -68,8 +68,8 @@ class DataFile:
     """A file that was written.
 
     Attributes:
-        rows: Of the table, which are statements of N-Triples and subjects of Turtle.
-        checksum: Of the rows, as the record of a run has it.
+        rows: Rows of the table, which are statements of N-Triples and subjects of Turtle.
+        checksum: Checksum of the rows, as the record of a run has it.
     """
 
     path: str

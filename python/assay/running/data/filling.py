@@ -32,7 +32,7 @@ class Filled:
 
     Attributes:
         tables: Rows, checksum and seconds of each.
-        rows: Of all tables.
+        rows: Rows of all tables.
         seconds: From the first row that was made to the last one that was counted.
         client_cpu_s: CPU time of this process meanwhile, which made, encoded and sent them; None
             where the engine is in this process, too.

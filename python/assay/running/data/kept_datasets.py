@@ -34,7 +34,7 @@ class KeptDataset:
     """A data set that can be used by a run, or made again.
 
     Attributes:
-        name: Of its directory: workload, scale, engine, and a digest of all it depends on.
+        name: Name of its directory: workload, scale, engine, and a digest of all it depends on.
         bytes: Space that it takes on the disk.
         used_s: When a run last copied it, in seconds since 1970.
     """

@@ -33,8 +33,8 @@ class AgentPart:
 
     Attributes:
         directory: Its streams and files.
-        number: Of the host, from 0.
-        clock: Of the host.
+        number: Number of the host, from 0.
+        clock: Clock of the host.
         report: What its driver counted; None: it did not get to tell.
     """
 

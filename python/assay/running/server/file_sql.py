@@ -36,7 +36,7 @@ def opened_file(
     """Opens a database file, and closes it when the block is left.
 
     Args:
-        name: Of the engine.
+        name: Name of the engine.
         file: The database file.
         reads_only: Whether nothing may be written into it.
         scratch: Where the engine sorts what it has no memory for; None: where temporary files are.

@@ -36,7 +36,7 @@ def measure_ceiling(request: CeilingRequest, runs: Path, teller: Teller) -> Path
 
     Raises:
         UsageError: If the place is none for such a file; nothing was written.
-        RunFailedError: If it ended early; the partial record is kept.
+        RunFailedError: If the run ended early. Its partial record is kept.
         KeyboardInterrupt: On Ctrl-C, after the record was ended.
     """
     directory = request.directory.absolute()

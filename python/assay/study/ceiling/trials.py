@@ -54,7 +54,7 @@ class CeilingRequest:
         size_bytes: Its size.
         time_s: How long each trial lasts.
         rounds: How often each is made.
-        seed: Of the order of trials and of the places they read.
+        seed: Seed of the order of trials and of the places they read.
         quick: Fewer sizes, depths and arrays.
         parts: What of the host is tried, of `PARTS`.
     """

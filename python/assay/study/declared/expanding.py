@@ -55,8 +55,8 @@ class Wanted:
     Attributes:
         quick: Whether it is to be the short form.
         engines: In the place of the study's; none: as the file has them.
-        workload: In the place of the study's.
-        allow_host_changes: Whether runs may change what others on the host notice.
+        workload: Workload to use instead of the study's.
+        allow_host_changes: Whether runs may change settings that affect other users of the host.
     """
 
     quick: bool = False

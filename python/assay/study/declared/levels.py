@@ -49,7 +49,7 @@ class Combination:
     Attributes:
         levels: Name of the level by name of the factor.
         keys: What they set together.
-        name: Of all levels together; empty where there are no factors.
+        name: Name of the combination of levels. Empty without factors.
     """
 
     name: str

@@ -36,7 +36,7 @@ class DeclaredStudy:
     """A study as its file has it, or as a command line asked for it.
 
     Attributes:
-        name: Of its folder where the file is called `study.toml`, else of the file.
+        name: Name of its folder where the file is called `study.toml`, else of the file.
         file: None of one that a command line asked for.
         question: The comment at the head of the file.
     """

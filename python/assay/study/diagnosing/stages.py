@@ -240,7 +240,7 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
     """Return how many causes a round may have, so that a budget has room for some rounds.
 
     Args:
-        budget_s: Of the diagnosis; None: there is no such limit.
+        budget_s: Time limit, in seconds, of the diagnosis; None: there is no such limit.
         run_s: How long a run takes; None: not known.
     """
     if budget_s is None or not run_s:

@@ -24,7 +24,7 @@ def followed(
     Args:
         request: The run that the advice is about.
         advice: What is to be changed.
-        engine: Of the run.
+        engine: Engine of the run.
         on_server: Statements that change tables of a running server, and take that back; None: the
             tables are ours, or it is no change of tables.
 

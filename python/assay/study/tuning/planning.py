@@ -79,7 +79,7 @@ class Tune:
         knobs: What is searched.
         metric: Name of what is made better; None: what runs are first judged by.
         limit_s: After which an operation of a setting is cancelled; None: nothing says it yet.
-        titles: Of the engine and the workload; none: their names.
+        titles: Titles of the engine and the workload; none: their names.
     """
 
     base: RunRequest

@@ -30,7 +30,7 @@ class CapturedOperation:
     """One operation as it is to be played.
 
     Attributes:
-        name: Of its file.
+        name: Name of its file.
         text: Its statements, with `${name}` where values are bound.
         columns: Values by name, each as long as `times_ns`.
         statements: How many statements each of its executions has.

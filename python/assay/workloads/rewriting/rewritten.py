@@ -58,7 +58,7 @@ def parts(
 
     Args:
         text: One query.
-        dialects: Of the engine, the first one first.
+        dialects: Dialects of the engine, the first one first.
         tables: Columns by table. Where they are not known, tables cannot be taken away whose
             columns the query names without their table.
 

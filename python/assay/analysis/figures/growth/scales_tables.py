@@ -37,7 +37,7 @@ class Drawn:
     Attributes:
         name, title: Of the chart; the title is what its values are.
         axis: What its places are.
-        unit: Of its values.
+        unit: Unit of its values.
         curves: By the name of the curve the cost.
     """
 

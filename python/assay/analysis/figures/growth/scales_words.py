@@ -48,7 +48,7 @@ def says_of(
     Args:
         comparison: What was run.
         further: Scales that were not.
-        name: Of the subject; empty where there is one alone.
+        name: Name of the subject; empty where there is one alone.
         costs: Whether costs are asked for.
         shares: Whether shares are.
     """

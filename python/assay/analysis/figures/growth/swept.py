@@ -28,7 +28,7 @@ class Quantified:
     Attributes:
         key: Behind the number of clients, of a measure.
         title: In words.
-        head: Of its column.
+        head: Head of its column.
         unit: As `quantities.text` knows them.
         of: Its value of a run.
     """

@@ -61,7 +61,7 @@ class Group:
 
     Attributes:
         part: Its name.
-        key: Of its measure.
+        key: Key of its measure.
         title: What it is called.
         base: What others are told in times of; None where there is nothing else.
         mixes: By name of subject, then by round and workload.

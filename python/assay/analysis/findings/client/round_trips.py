@@ -41,7 +41,7 @@ class Repeated:
     """Statements of one shape within an operation.
 
     Attributes:
-        text: Of the first of them.
+        text: Text of the first of them.
         count: How many an operation sends.
         whole: How many statements of any shape it sends.
     """
@@ -130,7 +130,7 @@ def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Rep
     """Return the statements of one shape that an operation sends most; None: none repeats often.
 
     Args:
-        plans: Of the operation's statements, each with its text.
+        plans: Plans of the operation's statements, each with its text.
         times: How often each statement was executed; empty: each once an operation.
     """
     per_operation = {statement.name: statement.per_operation for statement in times}

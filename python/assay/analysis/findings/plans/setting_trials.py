@@ -54,8 +54,8 @@ def tried_finding(
 
     Args:
         case: The run.
-        method: Of the finding.
-        name: Of the setting.
+        method: Method of the finding.
+        name: Name of the setting.
         better: Statements that were faster with its default.
         does: What the setting does to them, in words.
     """

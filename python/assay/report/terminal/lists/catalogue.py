@@ -44,7 +44,7 @@ def part_lines(text: str, parts: Mapping[str, str], workload: str, operation: st
     """Yield the lines that `assay workloads show --operation` prints.
 
     Args:
-        text: Of the operation.
+        text: Text of the operation.
         parts: What it can be asked without, in words, by the names that `--remove` takes.
         workload: Name of its workload.
         operation: Its name.

@@ -40,7 +40,7 @@ class Wish:
     """The limits that a group is asked for.
 
     Attributes:
-        name: Of its directory.
+        name: Name of its directory.
         limits: In the units of `limit.NAMES`.
         cpus: CPUs that it may run on, where their number is limited.
         device: The disk that limits of disks are of; None: there are none.
