@@ -243,7 +243,7 @@ class Run:
         ]
 
     def results(self, operation: str) -> list[tuple[str, Path]]:
-        """Return the kept results of an operation: order-independent digest of the rows, and file."""
+        """Return kept results of an operation: order-independent digest of the rows, and file."""
         name = re.compile(rf"{re.escape(operation)}-([0-9a-f]{{16}})-[0-9a-f]{{16}}\.arrow")
         paths = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
         return [(match[1], path) for path in paths if (match := name.fullmatch(path.name))]

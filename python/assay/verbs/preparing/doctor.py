@@ -19,5 +19,5 @@ def doctor() -> list[Ability]:
 
 
 def restore() -> list[Left]:
-    """Reverts changes that dead runs left on this host; returns all of them and those that remain."""
+    """Reverts changes that dead runs left on this host; returns them and those that remain."""
     return restore_left(instances_dir())
