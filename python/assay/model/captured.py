@@ -129,5 +129,5 @@ class Grammar(Protocol):
         ...
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Return the placeholder in a statement's text for a value that replaces these constants."""
+        """Return the text's placeholder for a bound value that replaces these constants."""
         ...
