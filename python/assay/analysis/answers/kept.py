@@ -36,7 +36,7 @@ def kept_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def read_kept_rows(path: Path, answer: KeptAnswer) -> Expected:
-    """Read the rows of an answer, to be compared as it says."""
+    """Read the rows of an answer, with its rules of comparison."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines and not lines[-1]:
         lines.pop()

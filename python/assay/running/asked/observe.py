@@ -87,11 +87,11 @@ class Observation:
     """An observation that can be carried out.
 
     Attributes:
-        request: In the terms of a run, for the record.
+        request: The observation as a run's request, for the record.
         engine: The folder of the server's engine.
         behaviour: The engine's own code.
         dsn: DSN of the server.
-        time_s: How long to look; None: until it is stopped.
+        time_s: Length of the observation in seconds. None: until it is stopped.
     """
 
     request: RunRequest
@@ -143,7 +143,7 @@ def observe_options(values: Mapping[str, Any]) -> ObserveOptions:
 
 
 def observation_of(options: ObserveOptions) -> Observation:
-    """Return the observation that is asked for; nothing is reached yet.
+    """Return the requested observation, without contacting the server.
 
     Raises:
         UsageError: If an option has no meaning, or the engine cannot be observed.

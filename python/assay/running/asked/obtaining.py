@@ -50,7 +50,7 @@ class Obtained(NamedTuple):
 
 
 def obtained(asked: Asked, teller: Teller) -> Obtained:
-    """The product, None of a running server, its version, and what it says of the statements.
+    """Return the engine (None: a running server), its version, and facts of the statements.
 
     Raises:
         UsageError: If a running server cannot execute a statement.

@@ -126,7 +126,7 @@ class FigureFacts(BaseModel):
         return self
 
     def of(self, all_parts: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of a form's parts; without an argument those of the whole study."""
+        """Return the names of the parts that a figure uses; by default all parts of the study."""
         return (self.part,) if self.part is not None else tuple(self.parts or all_parts)
 
 

@@ -60,7 +60,7 @@ class DeclaredStudy:
         return file if file.is_file() else None
 
     def problem(self, text: str) -> str:
-        """Return a problem's message, with the file or the command-line option that caused it."""
+        """Return a problem's message. For a study file it begins with the file's path."""
         return text if self.file is None else f"{self.file}: {as_keys(text)}"
 
 
