@@ -138,7 +138,7 @@ def _around_operations(run: Run) -> dict[str, dict[str, float]]:
 
 
 def totals_of_a_pass(run: Run) -> dict[str, float]:
-    """Return the counters of one pass over all operations, summed over nodes; empty without a cluster.
+    """Return the counters of one pass over all operations, summed over nodes.
 
     The source is readings around operations, for words that are known for all of them. If an
     operation lacks readings, the counts of the measured part are divided equally among its passes.

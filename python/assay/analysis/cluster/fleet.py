@@ -17,7 +17,7 @@ LOST = ("died", "failed")
 
 
 def hosts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the hosts of a run's fleet, in the order of their sessions; empty for a single driver."""
+    """Return the hosts of a run's fleet in the order of sessions; empty for a single driver."""
     return list((facts.get("fleet") or {}).get("hosts", []))
 
 

@@ -50,7 +50,7 @@ class Skew:
 
     @property
     def ratio(self) -> float:
-        """Largest value divided by the mean: 1 if all are equal, the number of nodes if one does all work."""
+        """Largest value over the mean: 1 if all are equal, the number of nodes if one does all."""
         return self.largest / self.mean
 
     @property

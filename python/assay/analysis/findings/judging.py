@@ -1,7 +1,7 @@
 """Judges the certainty of each cause, and the share of time it may claim.
 
-A cause is seen if two independent witnesses saw it, and suspected on the word of one. A witness
-against it silences it. No cause claims more than the node of the time tree that it is a part of.
+A cause is `seen` if two independent witnesses support it, and `suspected` with one. Contradicting
+evidence rules it out. No cause claims more time than its node of the time tree.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Judged:
     """Findings after they were judged.
 
     Attributes:
-        findings: Those that are said.
+        findings: Findings for the report.
         silenced: Causes that a witness contradicts.
     """
 
@@ -46,7 +46,7 @@ class Judged:
 
 
 def judged(case: Case, findings: Iterable[Finding]) -> Judged:
-    """Return findings with their certainty, none above its node, and those that were silenced."""
+    """Return findings with their certainty, limited to their nodes, and causes that were ruled out."""
     given = list(findings)
     silenced = tuple(
         finding for finding in given if finding.tells == "cause" and finding.contradictions

@@ -88,7 +88,7 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
 def own_read_bytes(run: Run, operation: str) -> float | None:
     """Median of what the engine's own processes read from devices in an execution of an operation.
 
-    None where the kernel did not count it.
+    It is None if the kernel did not count it.
     """
     if not (run.has("events") and run.has("tasks")):
         return None

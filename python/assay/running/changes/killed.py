@@ -17,7 +17,7 @@ VMSTAT, OOM_KILL = Path("/proc/vmstat"), "oom_kill"
 
 
 def killed_on_host(vmstat: Path = VMSTAT) -> int | None:
-    """Return how many processes of this host were killed for lack of memory; None if not counted."""
+    """Return how many processes of this host were killed for lack of memory; None: not counted."""
     return keyed(vmstat).get(OOM_KILL)
 
 

@@ -1,4 +1,4 @@
-"""A workload at several scales: what each cost grows by, and what its time goes into at each."""
+"""Figure of a workload at several scales: growth of its costs, and split of its time."""
 
 from __future__ import annotations
 
