@@ -168,7 +168,7 @@ class Case:
 
     @cached_property
     def trees(self) -> dict[str, TimeNode]:
-        """Return the time tree of each operation by name, without operations that were not split."""
+        """Return the time trees of operations by name, without operations that were not split."""
         computing = computing_by_operation(self.profile, self.plans, prepared=self.prepared)
         return {
             op.name: tree
@@ -193,7 +193,7 @@ class Case:
 
     @property
     def engine_cores(self) -> int | None:
-        """Return the number of CPUs that the engine may use: those of its pin, or else of the run."""
+        """Return the number of CPUs that the engine may use: of its pin, or else of the run."""
         return self.pinned.get("engine", self.cores)
 
     @property

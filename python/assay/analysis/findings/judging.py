@@ -46,7 +46,7 @@ class Judged:
 
 
 def judged(case: Case, findings: Iterable[Finding]) -> Judged:
-    """Return findings with their certainty, limited to their nodes, and causes that were ruled out."""
+    """Return findings with their certainty, limited to their nodes, and causes ruled out."""
     given = list(findings)
     silenced = tuple(
         finding for finding in given if finding.tells == "cause" and finding.contradictions

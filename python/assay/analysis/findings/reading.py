@@ -1,4 +1,4 @@
-"""Reads the additional facts that findings need from a record, and combines them with the summary."""
+"""Reads the additional facts that findings need, and combines them with the summary."""
 
 from __future__ import annotations
 

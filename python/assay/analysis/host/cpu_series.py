@@ -109,7 +109,7 @@ def cpu_time(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def shares() -> list[pl.Expr]:
-    """Return percent of the CPUs' time in mpstat's terms, from rows with the counters of `PARTS`."""
+    """Return percent of CPU time in mpstat's terms, from rows with the counters of `PARTS`."""
     total = pl.sum_horizontal(PARTS.values())
     return [
         pl.when(total > 0).then(pl.col(counter) / total * 100).alias(word)

@@ -75,7 +75,7 @@ class LimitUse:
 
     @property
     def excess(self) -> float | None:
-        """Return the use beyond the limit as a share of the limit, at least 0; None if not known."""
+        """Return the use beyond the limit as a share of it, at least 0; None if not known."""
         if self.used is None:
             return None
         allowed = self.asked

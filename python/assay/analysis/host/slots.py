@@ -70,7 +70,7 @@ def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: in
 
 
 def grown(counter: str, by: str) -> pl.Expr:
-    """Return the growth of a counter since the previous row of the same name; null if it decreased."""
+    """Return a counter's growth since the previous row of the same name; null if it decreased."""
     now = pl.col(counter).cast(pl.Int64)
     growth = now - now.shift(1).over(by)
     return pl.when(growth >= 0).then(growth).alias(counter)

@@ -68,7 +68,7 @@ class Timeline:
             outcome. Of a load, whose operations are too many and overlap: one row a phase.
         passes: What `passes` gives, of as many whole passes as fit.
         samples: How many samples there were within the time shown.
-        ticks: Maximum number of times on the axis.
+        ticks: Number of samples that are kept.
         operations: How many operations there were; `bands` keeps the longest.
     """
 

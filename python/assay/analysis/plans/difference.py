@@ -59,11 +59,11 @@ SPILLED_BYTES_MIN = 1 << 16
 
 @dataclass(frozen=True)
 class Pair:
-    """One step of both plans; a side is None where the plan has no such step.
+    """One step of both plans. A side is None if its plan has no such step.
 
     Attributes:
         before, after: The operators.
-        before_s, after_s: Thread-seconds with all below; None: not timed, or not there.
+        before_s, after_s: Thread-seconds including all inputs. None: not timed, or no such step.
     """
 
     before: PlanNode | None
@@ -85,7 +85,7 @@ class PlanChange:
 
     Attributes:
         kind: What sort of change it is.
-        says: In words, such as `lineitem is read by scan, not by index scan of l_order`.
+        says: Text on the change, such as `lineitem is read by scan, not by index scan of l_order`.
         before_s, after_s: Thread-seconds that it is about: of a join order, of parallelism and of
             the whole with all below; of a step its own, with the hash table that is built for it;
             None where there is no such step, and of estimates, which take none.
@@ -151,7 +151,7 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Pla
 
     Args:
         before: The plan to compare with.
-        after: The plan that is told of.
+        after: The plan of the later run.
         same_engine: Whether an engine's own words for operators mean the same on both sides.
     """
     olds, news = _steps(before.root), _steps(after.root)

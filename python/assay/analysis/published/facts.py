@@ -31,12 +31,12 @@ class Article(Facts):
     """The article that published the figures.
 
     Attributes:
-        title: As it was published, where it is known; else the series is.
-        series: Of which it is a part.
-        about: What it is about, in our words.
+        title: Title of the article, if known; otherwise the series is known.
+        series: Series that the article belongs to.
+        about: Summary of its content in our own words.
         author: Who wrote it.
-        date: As far as it is known.
-        url: Where it can be read.
+        date: Date of publication, as far as known.
+        url: Address of the article.
     """
 
     title: Name | None = None
@@ -64,16 +64,16 @@ class Conditions(Facts):
     """The conditions of the measurement, as far as the article states them.
 
     Attributes:
-        engine: As `engine.toml` names it.
-        engine_title: As people read it, with a version.
-        workload: As `workload.toml` names it.
+        engine: Name of the engine, as in `engine.toml`.
+        engine_title: Title of the engine, with a version.
+        workload: Name of the workload, as in `workload.toml`.
         scale: Scale factor.
         streams: Query streams of the throughput test.
         cpu: Model or architecture.
         cores: Cores, or hardware threads, that the engine had.
         memory_bytes: Bytes of memory of the machine.
-        state: In which the power test began.
-        about: What else matters, a sentence each.
+        state: State of caches in which the power test began.
+        about: Sentences on other relevant conditions.
     """
 
     engine: str | None = None
@@ -92,7 +92,7 @@ class Value(Facts):
     """A published value with its source.
 
     Attributes:
-        value: In its unit.
+        value: The value in its unit.
         unit: As `figures.quantities` knows them, or any word.
         title: What it is, where the measure of the same key does not say it.
         printed: As the article has it, where a number of its own would say more or less than that.
@@ -175,10 +175,10 @@ class FigureFacts(Facts):
     Attributes:
         name: The figure's name.
         section: Section of the article.
-        says: What it claims, in our words.
+        says: The article's claims in our own words.
         reasons: Why ours may differ, as far as it was known before measuring.
         values: By key of the figure's measures; other keys are of the article alone.
-        tables: As it prints them.
+        tables: Tables as printed in the article.
     """
 
     name: Name
@@ -200,12 +200,12 @@ class DerivedFacts(Facts):
     """A figure that the article's author computed from others.
 
     Attributes:
-        name: In a few words.
+        name: Short name of the figure.
         figure: The figure it is shown with; None: with all others at the end.
         analysis: One of `derived.ANALYSES`.
         inputs: The analysis's arguments: numbers, references such as `states.hot` (figure and
             value) or `profile/functions/cs_decode/share` (figure, table, row, column), or lists.
-        value: As the author has it.
+        value: The author's value.
         within: How far it may be from what the inputs give, as a share of it: authors round.
     """
 

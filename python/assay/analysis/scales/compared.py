@@ -40,8 +40,8 @@ class Scaled:
 
     Attributes:
         key, title, group, unit: As `Cost` has them.
-        law: None where there is none.
-        why_not: Why there is none; empty where there is.
+        law: Growth law of the cost. None: there is none.
+        why_not: Reason why there is no law. Empty: there is one.
         points: Points of all runs that recorded it.
     """
 
@@ -75,8 +75,8 @@ class Extrapolated:
 
     Attributes:
         scale: As it would be asked for.
-        size: In words.
-        beyond: How many times as large as the largest that was run.
+        size: Size of the data as text.
+        beyond: Factor to the largest scale that was run.
         costs: What each would come to, by key; shares and what has no law are not among them.
         otherwise: Of those that grow, the same by a fixed part and one in proportion to the data.
         data_bytes: That the data would take on disk; None where that is not known.
@@ -132,12 +132,12 @@ class Compared:
         return self.sizes[-1].amount / self.sizes[0].amount
 
     def law(self, key: str) -> PowerLaw | None:
-        """The law of a cost; None where it has none."""
+        """Return the law of a cost; None without one."""
         return self.costs[key].law if key in self.costs else None
 
 
 def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
-    """Return the costs of runs at several scales; None of a single scale.
+    """Return the costs of runs at several scales; None for a single scale.
 
     Args:
         runs: (round, run) of each; several of a round at a scale: the last counts.
@@ -275,7 +275,7 @@ def headline(comparison: Compared, most: int) -> list[Scaled]:
 
     Args:
         comparison: Runs at several scales.
-        most: How many of the engine's own counts.
+        most: Maximum number of the engine's own counters.
     """
     counted = [efficiency.work for efficiency in comparison.efficiencies] or [
         scaled

@@ -51,7 +51,7 @@ class Measured:
 
     Attributes:
         operations: Executions by operation.
-        nodes: That worked in these runs.
+        nodes: Number of nodes that worked in these runs.
         data_bytes: Bytes of the data as they lie on disk, by scale.
         memory_bytes: Peak of all processes, by scale.
         skew: The most that a node did over the mean of all; None where that is not known.
@@ -69,13 +69,13 @@ class Cluster:
     """The machines that are thought of.
 
     Attributes:
-        nodes: How many.
+        nodes: Number of nodes.
         cores: Number of cores of each node, as fast as the measured ones.
         memory_bytes: Bytes of memory of each node.
         network_bytes_per_s: Network bytes a second of each node, in each direction.
         disk_bytes_per_s: Disk bytes a second of each node.
         utilisation: Share of a node's cores that an operation keeps busy.
-        given: Which of these somebody said; the others are assumed.
+        given: Names of the attributes that the user gave; the others are assumed.
     """
 
     nodes: int
@@ -89,12 +89,12 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One step from what was measured to what is said.
+    """One assumption of the prediction.
 
     Attributes:
-        words: What is taken to hold.
-        value: Its number, in words; empty where it has none.
-        source: Where it comes from.
+        words: The assumption in words.
+        value: Its number as text. Empty: it has none.
+        source: Origin of the number.
     """
 
     words: str
@@ -135,8 +135,8 @@ class Sized:
     """A workload on paper.
 
     Attributes:
-        scale: That was asked for.
-        beyond: How many times as large as the largest that was measured.
+        scale: The requested scale.
+        beyond: Factor to the largest measured scale.
         operations: Operations of the workload, in its order.
         data_bytes: On all disks; None where that is not known.
         memory_bytes: Bytes of memory of a node, at the peak; None where that is not known: of one
@@ -174,7 +174,7 @@ def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
         cluster: With one node or more.
 
     Raises:
-        ValueError: If nothing was measured.
+        ValueError: If there are no measurements.
     """
     scales = {execution.scale for taken in measured.operations.values() for execution in taken}
     if not scales:

@@ -39,7 +39,7 @@ class Turned:
     """The setting that differs between the levels of a factor.
 
     Attributes:
-        setting: Its name; None: no setting differs, or several without one that has a knob.
+        setting: Name of the setting. None: no setting differs, or several do and none has a knob.
         name: Name of its knob; None: the engine's `knobs.toml` has none.
         effective: What is looked for among the settings in force; None: the engine tells none.
         moves, scheduling, blocking: Names of counters, as the knob has them.
@@ -220,7 +220,7 @@ def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
 
 
 def in_sentence(title: str) -> str:
-    """A title within a sentence: without the capital of its first word, unless that is a name."""
+    """Return a title for use within a sentence: its first letter is lower case unless it is a name."""
     return f"{title[:1].lower()}{title[1:]}" if title[1:2].islower() else title
 
 

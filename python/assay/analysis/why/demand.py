@@ -1,4 +1,4 @@
-"""Service demand: what an operation takes of each resource while nothing holds it back.
+"""Service demand: the resource use of an operation without limits.
 
 How fast it reads *while it reads* is what a limit of the disk is measured against: against the mean
 over all of its time, any limit would bind, and whatever computes would be called bound by the disk.

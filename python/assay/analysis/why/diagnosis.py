@@ -1,4 +1,4 @@
-"""Finds what bounds an operation: its response to each resource, and what is left.
+"""Finds the resource that bounds an operation, from its response to each resource.
 
 Invariant: a level that did not take effect is in no elasticity, and is told.
 """
@@ -83,12 +83,12 @@ class Diagnosis:
     """The diagnosis of one operation.
 
     Attributes:
-        time: Seconds as it is, over the rounds.
+        time: Seconds without limits, over the rounds.
         demand: What it takes of each resource.
         waited_share: Of its time it was ready and had no CPU; no elasticity has that in it.
-        answers: By every method that was used.
-        chosen: By resource the answer that counts.
-        unmeasured: By resource why there is none.
+        answers: Responses by every method that was used.
+        chosen: The response that counts, by resource.
+        unmeasured: Reason why there is no response, by resource.
         total: Sum of the elasticities that count.
         interval: 95 % interval of the sum.
     """
@@ -111,7 +111,7 @@ class Diagnosis:
 
 
 def operations_of(runs: Iterable[StudyRun]) -> list[str]:
-    """Return operations that were played in all runs, in the order of the first run."""
+    """Return operations that all runs executed, in the order of the first run."""
     played = [list(run.run.facts["plan"]["operations"]) for run in runs]
     return (
         [name for name in played[0] if all(name in operations for operations in played)]

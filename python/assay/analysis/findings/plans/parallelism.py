@@ -31,7 +31,7 @@ NAMED_OPERATIONS = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the cause of missing parallelism: workers that did not start, a setting, or the optimiser's choice."""
+    """Return the cause of missing parallelism: workers not started, a setting, or the optimiser."""
     if case.load is not None or (case.engine_cores or 1) < 2:  # noqa: PLR2004 - one is all there is
         return []
     short = _short_of_workers(case)
