@@ -110,7 +110,8 @@ class Alternative:
     """The plan that the optimiser would choose after one change.
 
     Attributes:
-        operation: The operation. statement: Position of the statement in the operation, from 0.
+        operation: The operation.
+        statement: Position of the statement in the operation, from 0.
         kind: Kind of change.
         change: Name of the setting that is changed, or of the index that is added.
         value: Value with the change, such as the default of a setting.

@@ -152,7 +152,8 @@ class Trigger:
     """A trigger, or a check of a constraint, that a statement fired.
 
     Attributes:
-        name: Name of the trigger. table: The table whose change fired it.
+        name: Name of the trigger.
+        table: The table whose change fired it.
         seconds: Total time of all calls.
         calls: Number of calls.
         constraint: The constraint that it checks. None: it checks no constraint.

@@ -56,7 +56,8 @@ def considered_all(
     """Check each run of a study once, as far as possible without obtaining its engine.
 
     Args:
-        study: The study. wants: Selects the runs to make. Errors in other runs are ignored.
+        study: The study.
+        wants: Selects the runs to make. Errors in other runs are ignored.
         of_file: Whether the study has a file. Otherwise errors do not name its parts.
 
     Raises:

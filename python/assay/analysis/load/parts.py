@@ -36,7 +36,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(run: Run) -> Parts | None:
-    """Return the parts of a run. If the time is known at which mixes became steady, it divides them."""
+    """Return the parts of a run, divided at the time at which mixes became steady if known."""
     return parts(run.table("events"), steady_since_ns(run))
 
 

@@ -220,7 +220,7 @@ def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
 
 
 def in_sentence(title: str) -> str:
-    """Return a title for use within a sentence: its first letter is lower case unless it is a name."""
+    """Return a title for use within a sentence, without a capital letter unless it is a name."""
     return f"{title[:1].lower()}{title[1:]}" if title[1:2].islower() else title
 
 
