@@ -43,7 +43,8 @@ class Amount:
 
     Attributes:
         operation, statement: The operation and the statement. None: all, or an operation with one
-            statement. cause: Cause as described above.
+            statement.
+        cause: Cause as described above.
         seconds: Seconds of the whole, second side less first.
     """
 

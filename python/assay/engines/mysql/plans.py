@@ -1,4 +1,4 @@
-"""MySQL's plans in words that are no engine's.
+"""MySQL's plans in engine-independent terms.
 
 MySQL tells a tree of iterators (EXPLAIN FORMAT=JSON, version 2), with averages over the loops of
 each. Of statements that change rows it tells tables only (version 1), and no times. Which columns

@@ -39,7 +39,7 @@ def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
     """Starts a server on a free port; its address, with `pid`, once it answers.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     for _ in range(PORT_TRIES):
         address = address_of(free_port(HOST))

@@ -1,4 +1,4 @@
-"""SQLite's plans in words that are no engine's.
+"""SQLite's plans in engine-independent terms.
 
 EXPLAIN QUERY PLAN tells loops from the outermost to the innermost, then what sorts or groups, and
 beside them what is computed for a value or before the loops. Of that a tree is made here.

@@ -1,4 +1,4 @@
-"""Trino's plans in words that are no engine's."""
+"""Trino's plans in engine-independent terms."""
 
 from __future__ import annotations
 

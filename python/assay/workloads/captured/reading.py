@@ -85,7 +85,7 @@ def read_statements(
 
     Args:
         text: As it was sent.
-        grammar: How constants are written.
+        grammar: Rules for writing constants.
         blank: Makes another text of a quoted one that stays in the statement.
 
     Raises:

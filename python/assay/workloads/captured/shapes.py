@@ -78,7 +78,7 @@ class Shapes:
         """Reads the statements of one log.
 
         Args:
-            grammar: How constants are written.
+            grammar: Rules for writing constants.
             blank: Makes another text of a quoted one that stays in the statement.
         """
         self._grammar, self._blank = grammar, blank

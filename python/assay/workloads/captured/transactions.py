@@ -82,7 +82,7 @@ class Transactions:
         """Makes executions of statements.
 
         Args:
-            grammar: How constants are written.
+            grammar: Rules for writing constants.
             blank: Makes another text of one that stays in a statement, where all constants are to
                 be replaced: statements that may hold a secret are kept then.
         """

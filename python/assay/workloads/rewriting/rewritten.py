@@ -23,7 +23,7 @@ class QueryPart:
 
     Attributes:
         name: Unique in the query, such as `computation`, `sort`, `predicate:2` or `join:orders`.
-        description: What it is, in the query's own words.
+        description: Text of the part in the query.
     """
 
     name: str
