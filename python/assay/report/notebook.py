@@ -39,10 +39,10 @@ COUNTS = frozenset({"passes", "rows"})
 
 
 class LoadedRun:
-    """One run. Figures are computed when they are first asked for.
+    """One run, for a notebook. Figures are computed at their first use.
 
     Attributes:
-        run: The record, as its reader gives it.
+        run: The record of the run.
     """
 
     def __init__(self, run: Run, built: RunDocument | None = None) -> None:
@@ -171,10 +171,10 @@ def _nodes(
 
 
 class LoadedStudy:
-    """Several runs that answer one question. Figures are computed when they are first asked for.
+    """Several runs that answer one question. Figures are computed at their first use.
 
     Attributes:
-        directory: Where its `study.toml` is.
+        directory: Directory of its `study.toml`.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -195,7 +195,7 @@ class LoadedStudy:
 
 
 class LoadedPlans(LoadedStudy):
-    """Plans of a query, timed beside the one that the engine chooses."""
+    """Plans of a query, compared with the one that the engine chooses."""
 
     @cached_property
     def answers_agree(self) -> bool:
@@ -210,7 +210,7 @@ class LoadedWhy(LoadedStudy):
 
     @cached_property
     def bounds(self) -> WhyDocument:
-        """Return what bounds each operation, as `assay why --json` prints it."""
+        """Return the resource that bounds each operation, as `assay why --json` prints it."""
         return why_document(read_study(self.directory), self.document["report"])
 
 
@@ -218,8 +218,8 @@ def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:
     """Opens a run by `latest`, an id, the beginning of an id, or a path.
 
     Args:
-        name: Which run.
-        runs: The directory of runs; `ASSAY_RUNS`, else `./runs`, unless given.
+        name: `latest`, an id, the beginning of an id, or a path.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Raises:
         RecordUnreadableError: If no run has this name, or its record is damaged.

@@ -1,4 +1,4 @@
-"""Marks how far mixes are, and what the engine has read by then, in the driver's host.
+"""Records the progress of mixes and the engine's reads, in the driver's process.
 
 The driver says when mixes have ended; looks at the engine's processes cost at most a hundredth of
 the time. Where a phase goes on until it is steady, its marks are judged as reports judge them.

@@ -1,7 +1,7 @@
-"""Asks every operation once with its plan, after everything that is measured.
+"""Captures the plan of every operation once, after the measured part.
 
-What the engine said is kept as it said it, and beside it what that means; each with what asking
-cost. What cannot be had is recorded with its reason and stops nothing.
+The engine's own plan is kept together with its parsed form and the cost of the capture. A missing
+plan is recorded with its reason and does not stop the others.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ NO_ANSWERS = "this engine's plans are asked without the answers that a program o
 
 
 class Player(Protocol):
-    """Plays a program for somebody who carries out its statements; see `_core.Player`."""
+    """Runs a driver program whose statements the caller executes; see `_core.Player`."""
 
     def begin(self, operation: int) -> None:
         """Begins an execution of an operation with inputs of its own."""
         ...
 
     def next(self) -> tuple[int, list[object]] | None:
-        """The statement that is next, and its values; None: the operation has ended.
+        """Return the next statement and its values; None at the end of the operation.
 
         Raises `ValueError` where the program cannot go on.
         """
         ...
 
     def answered(self, statement: int, rows: Sequence[Sequence[object]], count: int) -> None:
-        """Hears the answer. Raises `ValueError` where it is none that the program knows."""
+        """Passes the answer to the program. Raises `ValueError` if the program cannot use it."""
         ...
 
 

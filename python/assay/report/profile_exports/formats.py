@@ -19,9 +19,9 @@ def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -
 
     Args:
         run: A profiled run.
-        to: One of `FORMATS`.
-        out: The file, or a directory that is there; None: the working directory.
-        operation: One operation only.
+        to: Format, one of `FORMATS`.
+        out: The file, or an existing directory. None: the current directory.
+        operation: Restrict to this operation.
 
     Raises:
         UsageError: If it was not profiled, or has no samples of the operation.

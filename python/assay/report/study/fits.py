@@ -28,7 +28,7 @@ def fitted(
 ) -> alt.TopLevelMixin:
     """Points with their spread, lines with the band in which they may be.
 
-    Both axes begin at 0, or are logarithmic where the chart is.
+    Both axes begin at 0, or are logarithmic if the chart is.
 
     Args:
         chart: A chart of a study's document.

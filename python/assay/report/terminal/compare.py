@@ -1,4 +1,4 @@
-"""Two sides beside each other in a terminal: what changed, and what explains how much of it."""
+"""A comparison of two sides on a terminal: the change, and its explanation."""
 
 from __future__ import annotations
 
