@@ -23,9 +23,9 @@ class Load:
         rate_per_s: Operations a second that become due; None for a closed load.
         time_s: How long operations become due, until the engine is killed where it is; None where
             their number ends the run.
-        late_limit_s: Delay in seconds after which an operation is skipped. None: never.
-        speed: How many times as fast as they were captured executions become due; None: they do at
-            a rate.
+        late_limit_s: Delay in seconds after which an operation is skipped. None means never.
+        speed: How many times as fast as they were captured executions become due; None if they do
+            at a rate.
     """
 
     shape: str

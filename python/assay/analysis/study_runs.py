@@ -25,7 +25,7 @@ class StudyRun:
         levels: Name of the level, by factor.
         round: Number of the round, from 1.
         run: Record of the run.
-        checks: Results of its checks. Empty: it was not checked.
+        checks: Results of its checks; empty if it was not checked.
     """
 
     part: str

@@ -92,25 +92,26 @@ class Summary:
 
     Attributes:
         operations: Operations in the order of the first pass.
-        metrics: Named figures with their units in the names; None: not measured.
+        metrics: Named figures with their units in the names; None if not measured.
         findings: Findings in the order of the report.
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU of all probes as a share of one core; None without probes.
         load: Figures of a closed or an open load. None in the power order.
         engine_counters: The engine's counters, from `analysis.engine_counters`.
         sessions: CPU time of a server by user, from `analysis.sessions`.
-        where: Split of the whole run's time. None: not measured.
+        where: Split of the whole run's time; None if not measured.
         statements: Statements of operations whose statements were noted, by name.
-        stalls: Times of low throughput in a load. None: not known.
+        stalls: Times of low throughput in a load; None if not known.
         transactions: Transactions of a workload that specifies its mix; None of others.
-        work: What sessions did under a load; None in the power order.
+        work: Work of sessions under a load; None in the power order.
         sequence: Mixes of clients that play an order, in its specification's terms; None of others.
-        mixes: Steadiness of mixes of clients that each execute a fixed order. None: other loads.
-        cluster: Work of the nodes. None: the engine is not a cluster.
+        mixes: Steadiness of mixes of clients that each execute a fixed order. None means other
+            loads.
+        cluster: Work of the nodes; None if the engine is not a cluster.
         silenced: Causes that a witness contradicts.
-        time: Where the wall time of the run went, as a tree; None where it was not split.
+        time: Tree of the run's wall time; None where it was not split.
         trees: The same of operations, by name; those that were not split are left out.
-        observed: Facts of an observation. None: the record is a run.
+        observed: Facts of an observation; None if the record is a run.
     """
 
     operations: tuple[OperationSummary, ...]

@@ -87,7 +87,7 @@ class CostlyFacts(BaseModel):
     Attributes:
         setting: Name of the setting in the engine.
         values: Values that cost, in lower case.
-        above: Numbers above this have a cost. None: no number has.
+        above: Numbers above this have a cost; None if no number has.
         part: Path of the node of the time tree in which it costs.
         says: Behaviour of the engine with such a value.
         default: The value without this cost.
@@ -108,7 +108,7 @@ class RunningFacts(BaseModel):
 
     Attributes:
         make: File of SQL that makes it.
-        undo: SQL file that reverts the change. None: no statement can.
+        undo: SQL file that reverts the change; None if no statement can.
         costs: Disadvantages of the change, as a clause.
     """
 

@@ -53,7 +53,7 @@ class OpensFiles(Protocol):
 
     @property
     def reads_only_by(self) -> str:
-        """The means by which a file is opened read only, for people."""
+        """The means by which a file is opened read only, for readers."""
         ...
 
     def file(self, dsn: str) -> Path:
@@ -94,7 +94,7 @@ class TellsDialects(Protocol):
     """Engines whose SQL dialect depends on the product behind the address."""
 
     def dialects_at(self, dsn: str) -> tuple[str, ...]:
-        """Dialects of the product, the own one first; empty: the product is not known."""
+        """Dialects of the product, the own one first; empty if the product is not known."""
         ...
 
 
@@ -104,7 +104,7 @@ class Trial:
 
     Attributes:
         text: Statement with `$1`, `$2`, ... for its values.
-        values: One draw of its values. None: they are not known before execution.
+        values: One draw of its values; None if they are not known before execution.
     """
 
     text: str
@@ -118,8 +118,8 @@ class Refusal:
     Attributes:
         kind: What is wrong.
         message: The server's message in one line, without the product's name.
-        name: The wrong name, as the server quotes it. None: it quotes none.
-        position: Position in the text, from 0. None: not reported.
+        name: The wrong name, as the server quotes it. None means it quotes none.
+        position: Position in the text, from 0; None if not reported.
         grant: The statement that grants the missing permission.
     """
 
@@ -135,10 +135,10 @@ class Tried:
     """The result of trying one statement.
 
     Attributes:
-        refusal: Reason why it cannot be executed. None: no reason is known beforehand.
-        untried: Reason why it was not tried. None: it was tried.
-        cost: The optimiser's cost estimate, in the engine's own unit. None: it reports none.
-        rows: Number of rows that it expects to return. None: not reported.
+        refusal: Reason why it cannot be executed; None if no reason is known beforehand.
+        untried: Reason why it was not tried; None if it was tried.
+        cost: The optimiser's cost estimate, in the engine's own unit; None if it reports none.
+        rows: Number of rows that it expects to return; None if not reported.
     """
 
     refusal: Refusal | None = None
@@ -152,7 +152,7 @@ class KnownTable:
     """A table or view that the connection may look up.
 
     Attributes:
-        schema: Schema of the table. Empty: it has none.
+        schema: Schema of the table; empty if it has none.
         name: Its name.
         columns: Its columns in order.
         visible: Whether its name alone finds it.

@@ -41,7 +41,7 @@ class Wanted:
     """The product that is wanted: engine, version and source.
 
     Attributes:
-        version: Version after the `@`: `18` or `18.6`. None: the engine's default.
+        version: Version after the `@`: `18` or `18.6`. None means the engine's default.
         bin_dir: Programs that are there already, instead of any that are obtained.
         cache: Directory of obtained engines.
     """
@@ -57,7 +57,7 @@ class Product:
 
     Attributes:
         version: The full version, as the product reports it.
-        home: Directory of the product. None: it is a library of Assay.
+        home: Directory of the product; None if it is a library of Assay.
         origin: Source of the product for the record: provider, package, checksums.
     """
 
@@ -269,7 +269,7 @@ class Node:
         name: Unique in the cluster; the object of its counters.
         role: What it does: plans and gathers, works, or both.
         host: Host of the node, as the cluster reports it.
-        pids: Its root processes if it is on this host. Empty: it is on another host.
+        pids: Its root processes if it is on this host; empty if it is on another host.
     """
 
     name: str
@@ -318,7 +318,7 @@ class Bridging:
     Attributes:
         launcher: Starts it.
         cache: Directory of obtained products.
-        drivers: Requested JDBC drivers, as files or Maven names. Empty: the engine's default
+        drivers: Requested JDBC drivers, as files or Maven names. Empty means the engine's default
             driver.
     """
 
@@ -353,9 +353,9 @@ class Cached:
     """The part of a table or an index that the engine's own cache holds.
 
     Attributes:
-        name: The engine's name of the object. Empty: all objects together.
+        name: The engine's name of the object. Empty means all objects together.
         cached_bytes: So much is in the cache.
-        bytes: Size of the object. None: not reported.
+        bytes: Size of the object; None if not reported.
     """
 
     name: str

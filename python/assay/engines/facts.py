@@ -36,7 +36,7 @@ class EngineFacts(BaseModel):
     Attributes:
         kind: `embedded` engines live in the driver's host process, `server` ones in their own.
         session: Kind of the driver's session for it.
-        languages: Query languages, each with its kind of session. Empty: SQL.
+        languages: Query languages, each with its kind of session. Empty means SQL.
         plans: Languages for which it reports plans.
         dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
         obtained_from: Source of the product, for readers.
@@ -44,7 +44,7 @@ class EngineFacts(BaseModel):
         schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
         page_cache: Whether it reads its data files through the system's page cache.
         rows_by_key: Text on tables that the engine stores in key order regardless of the loading
-            order. Empty: rows keep the loading order.
+            order. Empty means rows keep the loading order.
         answers: Whether it returns rows that can be right or wrong.
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         programs: Whether its session supports driver programs that read rows. All sessions support
@@ -55,9 +55,9 @@ class EngineFacts(BaseModel):
             failures and deadlocks; not in operations that are programs of the driver.
         settings: Defaults of Assay that differ from the product's. The README has the reason for
             each.
-        durability: Durability levels by name. Empty: it has no levels to choose from.
+        durability: Durability levels by name; empty if it has no levels to choose from.
         operations_of: The engine whose `operations.toml` classifies its functions, because both are
-            one program. None: it has its own file.
+            one program; None if it has its own file.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

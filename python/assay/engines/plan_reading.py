@@ -45,9 +45,9 @@ class CachedPlan:
     """The plan of a statement in a session that has prepared it, as timed sessions have.
 
     Attributes:
-        mode: Whether one plan is kept for all values or each execution gets its own; None: the
-            engine does not say.
-        planned_each_time: Whether each execution is planned anew; None: not known.
+        mode: Whether one plan is kept for all values or each execution gets its own; None if the
+            engine does not report it.
+        planned_each_time: Whether each execution is planned anew; None if not known.
         captures: How often it was captured, with other values where values are drawn.
         others: Of plans with another shape than the one that is given, one line each.
     """
@@ -63,11 +63,11 @@ class Explained:
     """The engine's answer to a statement that was asked with its plan.
 
     Attributes:
-        native: The plan in the engine's own form. None: there is no plan.
+        native: The plan in the engine's own form; None if there is no plan.
         reason: Reason why there is no plan, or why it has estimates only.
         capture_s: Wall time that asking took.
-        reads: Reads that the engine counted. None: it counts none, or the plan has them.
-        cached: Of a statement that was prepared as timed sessions do; None: it was sent as text.
+        reads: Reads that the engine counted; None if it counts none, or the plan has them.
+        cached: Of a statement that was prepared as timed sessions do; None if it was sent as text.
     """
 
     native: str | None

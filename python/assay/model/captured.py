@@ -22,7 +22,7 @@ class Constant:
     Attributes:
         kind: Kind of the constant.
         value: The value itself; bytes are hexadecimal text.
-        source: Text of the constant in the statement. None: the value of a bound parameter.
+        source: Text of the constant in the statement. None means the value of a bound parameter.
         cast: Type name in front of the constant, as in `date '2024-01-01'`.
     """
 
@@ -41,9 +41,9 @@ class LoggedStatement:
         session: The session that sent it.
         text: The statement, or several that were sent at once.
         values: Values of `$1`, `$2`, ... as text; None among them is NULL.
-        took_ns: Duration. None: the log does not have it.
+        took_ns: Duration; None if the log does not have it.
         failed: Whether the statement failed.
-        database: Name of the database. Empty: the log does not have it.
+        database: Name of the database; empty if the log does not have it.
     """
 
     time_ns: int
@@ -77,7 +77,7 @@ class CountedStatement:
     """A statement in a server's statement counters.
 
     Attributes:
-        text: Statement with `$1`, `$2`, ... in place of constants. Empty: the server has no text.
+        text: Statement with `$1`, `$2`, ... in place of constants; empty if the server has no text.
         calls: Number of executions.
         samples: Some executions of it as they were sent, with their constants.
     """

@@ -19,14 +19,14 @@ class Index:
         columns: Names of its key columns in order. An expression is given as its text.
         unique: Whether keys are unique.
         valid: Whether the optimiser may use it: built, and not hidden or disabled.
-        predicate: Condition of a partial index. None: it indexes all rows.
-        method: Index method, such as `btree` or `hash`. None: the engine does not report it.
+        predicate: Condition of a partial index. None means it indexes all rows.
+        method: Index method, such as `btree` or `hash`; None if the engine does not report it.
         collation: Collation of its text columns if it differs from the column's. None otherwise.
-        types: The engine's type names of its key columns. Empty: the engine does not report them.
-        state: The engine's word for the reason why the optimiser may not use it. None: it may, or
+        types: The engine's type names of its key columns; empty if the engine does not report them.
+        state: The engine's word for the reason why the optimiser may not use it; None if it may, or
             the reason is not known.
         mend: The statement that makes the index usable.
-        schema: Schema of the table. None: the engine does not report it.
+        schema: Schema of the table; None if the engine does not report it.
     """
 
     table: str
@@ -115,13 +115,13 @@ class Alternative:
         kind: Kind of change.
         change: Name of the setting that is changed, or of the index that is added.
         value: Value with the change, such as the default of a setting.
-        cost: The optimiser's cost of the chosen plan. None: it reports none.
+        cost: The optimiser's cost of the chosen plan; None if it reports none.
         cost_changed: The optimiser's cost with the change.
         differs: Whether the change gives a plan of another shape.
         indexes: Indexes that the changed plan reads and the chosen one does not.
         summary: Operators of the changed plan in one line, the root first.
-        seconds: Mean time of the chosen plan, including planning if each execution is planned.
-            None: the plans were not executed.
+        seconds: Mean time of the chosen plan, including planning if each execution is planned;
+            None if the plans were not executed.
         seconds_changed: Mean time with the change, for the same parameter values.
     """
 

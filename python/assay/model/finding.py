@@ -95,7 +95,7 @@ class Advice:
         values: Details of the change: `value` of a setting; `columns` of an index, separated by
             commas, and the table's `schema` if known; `tables`, separated by commas, if there are
             several.
-        gain_share: Predicted share of the run's time that it saves. None: not predicted.
+        gain_share: Predicted share of the run's time that it saves; None if not predicted.
     """
 
     kind: AdviceKind
@@ -116,7 +116,7 @@ class Change:
 
     Attributes:
         sql: Statement that makes the change.
-        undo: Statement that reverts the change. None: no statement can.
+        undo: Statement that reverts the change; None if no statement can.
         costs: Disadvantages of the change, as a clause.
     """
 
@@ -133,24 +133,25 @@ class Finding:
         claim: The claim, with its numbers.
         effect_share: Time in the cause, as a share of the run's wall time, 0 to 1. The node `part`
             of the time tree contains it.
-        interval: 95 % interval of the effect, over repeated runs or over passes. None: without
+        interval: 95 % interval of the effect, over repeated runs or over passes; None without
             either.
         runs: Ids of the runs that support it.
         method: Heading in docs/numbers/findings that describes the method.
         to_try: Next step for the user, as a command if possible.
         tells: Kind of claim.
-        operations: Operations that the claim concerns, largest share first. Empty: the whole run.
+        operations: Operations that the claim concerns, largest share first. Empty means the whole
+            run.
         fractions: Share of each operation's own time that the claim concerns, 0 to 1, where known.
         evidence: Evidence for and against the claim.
         advice: Change that `assay try` would carry out.
-        change: Statements that make the change on the running server. None: Assay started the
+        change: Statements that make the change on the running server; None if Assay started the
             server, or the engine declares no statements.
         part: Path of the time tree's node that contains the effect, such as `computing` or
-            `waiting/lock`. None: no single node does.
-        saved: Share of the run's time that removing the cause would save, at least and at best.
-            None: not known.
+            `waiting/lock`; None if no single node does.
+        saved: Share of the run's time that removing the cause would save, at least and at best;
+            None if not known.
         certainty: `seen` if two independent witnesses support it, `suspected` if only one does.
-        settle: Evidence that would confirm a suspected cause. None: the cause was seen.
+        settle: Evidence that would confirm a suspected cause; None if the cause was seen.
         shares_with: Keys of larger causes that claim the same time. They are alternatives, so their
             times do not add up.
     """

@@ -24,13 +24,13 @@ class KeptAnswer:
         rows: Number of rows.
         digest: Digest of the rows, independent of their order.
         text_sha256: SHA-256 of the statement whose answer it is.
-        ordered_by: Columns by which the statement orders its rows. Empty: any order.
+        ordered_by: Columns by which the statement orders its rows. Empty means any order.
         floats: Columns that are compared within a tolerance.
         cut: Ends at which the statement limits its rows, `first` or `last`. Rows that tie there may
             differ.
         kept_utc: Time of recording.
         engine: Title and version of the engine that returned the rows.
-        server: Address of the server, without a password. None: an engine that Assay started.
+        server: Address of the server, without a password. None means an engine that Assay started.
         run: The run that returned the rows.
     """
 

@@ -17,7 +17,7 @@ def amount_text(name: str, value: float | None) -> str:
 
     Args:
         name: Resource, one of `NAMES`.
-        value: Amount in the unit of the limit. None: not measured.
+        value: Amount in the unit of the limit; None if not measured.
     """
     if value is None:
         return "not measured"

@@ -13,8 +13,8 @@ class Neighbour:
         name: Name of the processes, cut to the kernel's length.
         pids: Ids of the processes that used CPU or storage, smallest first.
         cpu_s: CPU seconds in the measured part.
-        moved_bytes: Bytes that they read from storage and wrote to it. None: no permission to read
-            the counters.
+        moved_bytes: Bytes that they read from storage and wrote to it. None means no permission to
+            read the counters.
     """
 
     name: str

@@ -15,7 +15,7 @@ class ObservedStatement:
         key: The server's id of the statement, or a hash of its text.
         basis: Source of its time: `counters` or `looks` (samples of sessions).
         seconds: Time that sessions spent on it.
-        counted_s: Execution and planning time by the server's counters. None: not counted.
+        counted_s: Execution and planning time by the server's counters; None if not counted.
         looked_s: Time by samples of sessions.
         looks: Number of samples in which a session executed it.
         counts: Growth of the server's counters for the statement, by name.
@@ -40,12 +40,12 @@ class Observed:
         looks: Number of samples.
         look_interval_s: Median time between two samples.
         sessions_at_work: Mean number of sessions that executed a statement.
-        source: Source of the statement counters. None: none could be read.
+        source: Source of the statement counters; None if none could be read.
         limits: Sentences on what could not be observed or measured, with the reason.
         stopped: Whether the observation was stopped early.
-        engine_host: The agent on the engine's host that took samples. None: the engine is on this
+        engine_host: The agent on the engine's host that took samples; None if the engine is on this
             host.
-        own_cpu_share: CPU time of Assay's sessions on the server, as a share of a core. None: not
+        own_cpu_share: CPU time of Assay's sessions on the server, as a share of a core; None if not
             measured.
         statements: The statements, largest time first.
     """

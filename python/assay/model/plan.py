@@ -43,7 +43,7 @@ class PlanNode:
         native: The engine's own name, such as `Parallel Hash Join`.
         object: The table that it reads or writes.
         index: The index that it reads.
-        schema: The schema of the table. None: the engine does not report it.
+        schema: The schema of the table; None if the engine does not report it.
         condition: Condition or key of the join, filter, grouping or sort, as the engine writes it.
         estimated_rows: Number of rows that the optimiser expected, over all loops.
         rows: Number of rows that it returned, over all loops.
@@ -156,7 +156,7 @@ class Trigger:
         table: The table whose change fired it.
         seconds: Total time of all calls.
         calls: Number of calls.
-        constraint: The constraint that it checks. None: it checks no constraint.
+        constraint: The constraint that it checks. None means it checks no constraint.
     """
 
     name: str
@@ -179,20 +179,21 @@ class Plan:
         execution_s: Execution time, including the cost of measuring it.
         compiling_s: Part of the execution time that was spent generating code (JIT).
         capture_s: Elapsed time of the capture, which is outside of the timed part.
-        cost: Cost by the optimiser's estimate, in its own unit. None: it reports none.
+        cost: Cost by the optimiser's estimate, in its own unit; None if it reports none.
         timed: False if the engine reported estimates only.
         reason: Reason why the plan has no times.
         read_bytes: Bytes that all operators read from storage or the kernel's cache.
         spilled_bytes: Bytes that all operators wrote to temporary files.
         memory_bytes: Peak memory of the statement.
         details: Other facts that the engine reports on the whole plan, with its own keys.
-        name: Name of the statement. None: it has no name.
-        text: Statement as it was sent, with `$1`, ... for bound values. None: in older records.
-        reads: Reads that it requested from storage. None: the engine does not report them.
-        mode: Kind of plan of a prepared statement, `generic` or `custom`. None: the statement is
+        name: Name of the statement; None if it has no name.
+        text: Statement as it was sent, with `$1`, ... for bound values. None means in older
+            records.
+        reads: Reads that it requested from storage; None if the engine does not report them.
+        mode: Kind of plan of a prepared statement, `generic` or `custom`; None if the statement is
             not prepared, or the engine does not report the kind.
-        planned_each_time: Whether each timed execution was planned again. None: not known.
-        shapes: Number of different plans over all captures. None: it was captured once.
+        planned_each_time: Whether each timed execution was planned again; None if not known.
+        shapes: Number of different plans over all captures; None if it was captured once.
         captures: Number of captures in the state of the timed session.
         others: The other plans of these captures, one line each.
         triggers: Triggers that the statement fired, with their time.

@@ -38,8 +38,8 @@ class ScriptStatement:
             where they are written.
         values: For each of `$1`, `$2`, ... the index of the operation's draw, or of its register if
             the operation has a program.
-        name: Name that the program uses. None: the statement is executed in its turn.
-        elements: Number of list elements that it has places for. None: it has no list.
+        name: Name that the program uses; None if the statement is executed in its turn.
+        elements: Number of list elements that it has places for; None if it has no list.
     """
 
     text: str
@@ -57,7 +57,7 @@ class ScriptOperation:
         statements: Statements, which are sent in order, or as the program decides.
         draws: Values that the statements share.
         program: Logic of the driver that chooses the next statement and its values, such as
-            `tpcc.payment`. None: statements are executed in order, with drawn values.
+            `tpcc.payment`; None if statements are executed in order, with drawn values.
         registers: The program's names of bound values: `w_id`, or `i_id.3` for the third element of
             a list.
         fixed: Whether each execution of any session uses the first values drawn from seed 0. Then

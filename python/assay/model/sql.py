@@ -40,9 +40,9 @@ def statement_of(
         template: Text with `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and
             `$name` of an index of ours.
         table: Its name without a schema.
-        columns: Columns of an index. Empty: the statement concerns the whole table.
+        columns: Columns of an index. Empty means the statement concerns the whole table.
         expression: SQL expression that an index has instead of columns.
-        schema: Schema of the table. None: sessions find the table without a schema.
+        schema: Schema of the table. None means sessions find the table without a schema.
         trigger: Trigger of the table, if the statement concerns one.
         quote: Quote character for names.
     """

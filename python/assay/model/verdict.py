@@ -40,7 +40,7 @@ class CheckResult:
         reason: One sentence: the observation with its number, its meaning, what to do.
         measured: False if the check had nothing to measure. The verdict is then valid, and the
             reason says why there is no measurement.
-        value: The measured number. None: the check has no number.
+        value: The measured number; None if the check has no number.
         threshold: Limit for that number.
     """
 

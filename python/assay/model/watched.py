@@ -41,7 +41,7 @@ class SessionLook:
 
     Attributes:
         session: The engine's id of the session.
-        statement: Key of the statement. None: it belongs to another database.
+        statement: Key of the statement; None if it belongs to another database.
         leader: The session that a worker works for.
         tid: The thread that serves the session.
         application: Application name of its client.
@@ -67,7 +67,7 @@ class StatementText:
 
     Attributes:
         text: Statement with placeholders for constants, as the server keeps it.
-        example: Statement as a client sent it, with its constants. None: its full text was not
+        example: Statement as a client sent it, with its constants; None if its full text was not
             seen.
     """
 

@@ -146,10 +146,10 @@ class Target:
         raw_dir: Directory for streams. Each probe has its own files.
         interval_s: Time between samples.
         followed: Processes to follow, with the account that each is charged to.
-        counters: Reads the engine's own counters. None: it has none.
-        profile_hz: CPU samples per second of CPU time. None: not requested.
+        counters: Reads the engine's own counters; None if it has none.
+        profile_hz: CPU samples per second of CPU time; None if not requested.
         block_trace: Whether every block request is traced.
-        statements: Reads a server's statements. None: Assay drives the load.
+        statements: Reads a server's statements. None means Assay drives the load.
     """
 
     raw_dir: Path

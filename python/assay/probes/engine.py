@@ -318,7 +318,7 @@ class SessionPauses:
     Attributes:
         least_s: Time between looks that is never gone below.
         reading_ns: CPU time of the last look.
-        measured_s: When the measured part began; None: it has not.
+        measured_s: When the measured part began; None if it has not.
     """
 
     def __init__(self, interval_s: float) -> None:

@@ -37,7 +37,8 @@ class PerfMap:
 
     Attributes:
         pid: The JVM.
-        path: The list, in the JVM's own `/tmp`, readable while the JVM lives; None: there is none.
+        path: The list, in the JVM's own `/tmp`, readable while the JVM lives; None if there is
+            none.
         reason: Sentence on why there is no list.
     """
 

@@ -45,7 +45,7 @@ class StudyPart:
     """A block of a study: variants that are run in turns, each `repetitions` times.
 
     Attributes:
-        expects: Operators that the plans of its runs must have. Empty: any plan is accepted.
+        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
         kind: Kind of its runs: of a workload on an engine, or of the host's limits (ceiling).
     """
 
@@ -79,10 +79,10 @@ class StudyRun:
 
     Attributes:
         round: Number of the round, from 1. Runs of the same round are compared.
-        path: Path of its record. None: the run ended before a record was created.
+        path: Path of its record; None if the run ended before a record was created.
         status: Status of the run, as in run.json.
         reason: Reason why the run is not complete.
-        seconds: Seconds from its request to its end. None: it did not end.
+        seconds: Seconds from its request to its end; None if it did not end.
     """
 
     part: str
@@ -101,7 +101,7 @@ class StudyRecord:
 
     Attributes:
         runs: All runs that were begun, in their order.
-        published: Figures of a published article. None: the study has no article.
+        published: Figures of a published article; None if the study has no article.
         without: Parts of the study's file that were left out, with the reason for each.
     """
 

@@ -106,9 +106,9 @@ class LoadedRun:
     def time(self) -> pl.DataFrame:
         """Return the time trees: one row a node, parents first.
 
-        Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty: the whole
-        tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up to it)
-        and `source` (what measured it). Empty where the time was not split.
+        Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty means the
+        whole tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up
+        to it) and `source` (what measured it). Empty where the time was not split.
         """
         import polars as pl
 
@@ -121,9 +121,9 @@ class LoadedRun:
         """Return each operation's time in an earlier run and in this one.
 
         Columns: `operation`, `before_s`, `after_s` (geometric means over passes), `factor` (after
-        divided by before), `low`, `high` (95 % interval of the factor; null: fewer than three
+        divided by before), `low`, `high` (95 % interval of the factor; null means fewer than three
         passes in a run), `verdict` (`faster`, `slower`, `within noise`, `not known`, `other text`)
-        and `plan` (what changed in its plan; null: nothing).
+        and `plan` (what changed in its plan; null means nothing).
         """
         import polars as pl
 

@@ -106,7 +106,7 @@ def capture_logs(
         files: The log, the oldest file first.
         out: The folder, which is not there yet.
         time_s: Keep only statements that began within this many seconds after the first one.
-        database: Keep only statements of this database. None: the one with most statements.
+        database: Keep only statements of this database. None means the one with most statements.
         anonymise: Replace all values.
 
     Raises:
@@ -151,7 +151,7 @@ def capture_counted(
     Args:
         dsn: The server, which is only read.
         out: The folder, which is not there yet.
-        engine: Engine of the server. None: the one that accepts the DSN's scheme.
+        engine: Engine of the server. None means the one that accepts the DSN's scheme.
         time_s: Seconds of observation.
         anonymise: Replace all values.
         sleep: Waits between two samples.

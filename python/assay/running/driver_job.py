@@ -35,8 +35,8 @@ def driver_job(
         asked: The run.
         subject: The engine that is driven.
         raw: Directory for its streams.
-        data_device: The device that holds the data, as recorded. None: not known.
-        filling: Data that the process loads first. None: they are loaded already.
+        data_device: The device that holds the data, as recorded; None if not known.
+        filling: Data that the process loads first; None if they are loaded already.
     """
     request = asked.request
     plans = wants_plans(asked)
@@ -70,7 +70,7 @@ def wants_plans(asked: Asked) -> bool:
 
 
 def _tried(asked: Asked) -> list[list[dict[str, Any]]] | None:
-    """Statements that the engine prepares first; None: it has done so, or they are Assay's."""
+    """Statements that the engine prepares first; None if it has done so, or they are Assay's."""
     done = asked.request.dsn is not None or asked.workload.makes_data
     if done or asked.request.prepare or asked.language != SQL:
         return None

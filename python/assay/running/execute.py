@@ -376,7 +376,7 @@ class _Execution:
             )
 
     def _last_word(self, driver: Driver, subject: Subject) -> dict[str, Any] | None:
-        """Return the driver's last message; None: it was killed with the engine in it."""
+        """Return the driver's last message; None if it was killed with the engine in it."""
         kill = self._kill
         while True:
             message = driver.next_within(None if kill is None else kill.due_in_s)

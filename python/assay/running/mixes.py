@@ -44,7 +44,7 @@ class Mixes:
             raw_dir: `raw/` directory of the record.
             phases: Phases of the plan.
             reads_of: Processes whose reads are counted, with their descendants: their ids,
-                `METERED_HOST` for this one; None: nobody asked for them.
+                `METERED_HOST` for this one; None if nobody asked for them.
         """
         self._phases = {phase["name"]: phase for phase in phases}
         self._stream = Stream(raw_dir, MIXES_STREAM, MIXES)

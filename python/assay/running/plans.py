@@ -124,7 +124,7 @@ class Capture:
         Args:
             script: The operations.
             timed_s: Median service time of each in the measured part, where there is one.
-            deadline_s: The run's own limit of an operation; 0: none; None: they are not executed.
+            deadline_s: The run's own limit of an operation; 0: none; None if they are not executed.
             tell: Hears how many of how many are done.
         """
         self._dir.mkdir(exist_ok=True)

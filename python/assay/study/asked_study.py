@@ -76,7 +76,7 @@ def levels_of(before: str, text: str) -> list[str]:
     """Return values between commas. `before` is the command line before them, for errors.
 
     Raises:
-        UsageError: If one is empty or given twice.
+        UsageError: If an entry is empty or occurs twice.
     """
     levels = [level.strip() for level in text.split(",")]
     if not all(levels):

@@ -80,7 +80,7 @@ class Purpose:
             same.
         of_file: A person wrote its parts, so errors name them.
         all_engines: Whether all engines are required: without one of them no run is made.
-        expected: Estimates the seconds of a run. None: from existing runs.
+        expected: Estimates the seconds of a run. None means from existing runs.
     """
 
     name: str

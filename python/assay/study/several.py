@@ -67,8 +67,8 @@ class Terms:
 
     Attributes:
         budget_s: Time limit of the study in seconds, including earlier executions. No run starts
-            that would end later. None: no limit.
-        parts: Parts to carry out. None: all.
+            that would end later. None means no limit.
+        parts: Parts to carry out. None means all.
         goes_on: Whether the study continues after a failed run.
         once: Whether runs that failed before are not tried again.
     """
@@ -106,7 +106,7 @@ class Outcome:
         status: Status, as in `study.toml`.
         complete: The runs that ended well, in the order in which they were begun.
         left_out: What was not begun, because it was not wanted or did not fit the budget.
-        needs_s: Time limit that would probably suffice for all runs. None: not known.
+        needs_s: Time limit that would probably suffice for all runs; None if not known.
     """
 
     status: str
@@ -191,7 +191,7 @@ def _kept(begun: Begun, runs: Path) -> Begun:
 
 
 def _why_lost(begun: Begun, runs: Path) -> str | None:
-    """Return why the record of a run that ended well is of no use; None: it is of use."""
+    """Return why the record of a run that ended well is of no use; None if it is of use."""
     if begun.status != STATUS_COMPLETE or begun.id is None:
         return None
     try:

@@ -34,7 +34,7 @@ class Sweep:
 
     Attributes:
         workload: Name or folder of the workload.
-        engines: Engines to run at every level. Empty: the default of `assay run`.
+        engines: Engines to run at every level. Empty means the default of `assay run`.
         clients: Numbers of clients; one is of all runs, none is as `assay run` has it.
         scales: Scales of the data, ascending; one is of all runs, none is the workload's own.
         extrapolate: Scales that are not run, above the largest that is.
@@ -103,7 +103,7 @@ def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
     """The knobs of engines by their own names, of each engine its own.
 
     Args:
-        engines: Names, with or without a version. Empty: not known.
+        engines: Names, with or without a version; empty if not known.
 
     Raises:
         UsageError: If Assay knows no engine of this name.

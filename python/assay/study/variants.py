@@ -50,7 +50,7 @@ class Part:
         variants: At least one; names differ.
         repetitions: Runs of each variant.
         about: A sentence on its purpose.
-        expects: Operators that the plans of its runs must have. Empty: any plan is accepted.
+        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
         kind: `run` for runs of a workload, or `ceiling` for measurements of the host's limits
             without an engine.
         apart: Whether its runs are its own, though another part asks for equal ones, and come

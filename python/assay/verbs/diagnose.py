@@ -74,8 +74,8 @@ def diagnose(
     Args:
         what: Name or folder of a workload, which is run first; or a run: `latest`, an id, the
             beginning of an id, or a path.
-        operation: Restrict to these operations. None: the operations of the run, or all.
-        budget: Time limit of the whole command. No run starts that would end later. None: 5
+        operation: Restrict to these operations. None means the operations of the run, or all.
+        budget: Time limit of the whole command. No run starts that would end later. None means 5
             minutes.
         dsn: A running server. It is needed again for a recorded run, because records hold no
             password.
@@ -151,7 +151,7 @@ def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> 
 
     Args:
         document: Without a place.
-        directory: Directory of its study; None: nothing was run beside the run itself.
+        directory: Directory of its study; None if nothing was run beside the run itself.
         place: Directory of runs.
     """
     if directory is None:

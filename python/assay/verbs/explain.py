@@ -148,7 +148,7 @@ def _profile(
     """The CPU samples of a run; None if there are none and they are not needed.
 
     Raises:
-        UsageError: If they are needed, or the operation is not known.
+        UsageError: If samples are needed and missing, or the operation is not known.
     """
     profile = read_profile(run, rules)
     if profile is not None:

@@ -30,12 +30,12 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report.
 
     Args:
-        workload: Its name, or a folder of `.sql` or `.rq` files.
+        workload: Name of the workload, or a folder of `.sql` or `.rq` files.
         page: Write the report's page now; otherwise `assay.report` can write it later.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         teller: Receives the progress.
-        given: Options that raise an error if they have no effect. None: all. The other options are
-            defaults, which are ignored if they have no effect.
+        given: Options that raise an error if they have no effect. None means all. The other options
+            are defaults, which are ignored if they have no effect.
         options: Options of the run, by the keys of a study's file.
 
     Raises:

@@ -41,11 +41,11 @@ class Statement:
     """Text of an operation from its file, for the record and for readers.
 
     Attributes:
-        operation: Its name.
+        operation: Name of the operation.
         text: The file's text with values in it; `${name}` stays where it is drawn each time.
         file: Name of the file.
         parameters: Values that are in the text, by name.
-        rewritten: The removed parts. None: the text is unchanged.
+        rewritten: The removed parts; None if the text is unchanged.
     """
 
     operation: str
@@ -64,7 +64,7 @@ class Workload:
         folder: Directory of the workload.
         differs_from: The workload of ours whose names of metrics it has without being the same;
             None of all others.
-        source: The workload whose data it queries. None: it has its own data, or none.
+        source: The workload whose data it queries; None if it has its own data, or none.
         left_out: Operations of the manifest's order that are not executed.
         removed: Parts that are removed from its queries.
         given: Texts of operations that replace those of their files.
@@ -412,7 +412,7 @@ class Workload:
         """Return the parts of an operation that can be removed, the whole computation first.
 
         Raises:
-            UsageError: If it is not one query.
+            UsageError: If the text is not one query.
         """
         from assay.workloads import rewriting
 
@@ -524,7 +524,7 @@ class Workload:
         """Return all captured executions that are repeated, the earliest first.
 
         Raises:
-            UsageError: If none were captured, or their file cannot be read.
+            UsageError: If no plans were captured, or their file cannot be read.
         """
         captured = self.facts.captured
         if captured is None or captured.schedule is None:

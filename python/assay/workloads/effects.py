@@ -53,7 +53,7 @@ class Effect:
 
     Attributes:
         kind: Kind of effect; `unknown` if the text does not show it.
-        reason: Reason why it is not a plain query. Empty: it only reads.
+        reason: Reason why it is not a plain query. Empty means it only reads.
         rollback: Whether a rollback undoes it: `kept` stays and harms no one, such as a number of
             a sequence; what `ends` the transaction or escapes it stays for good.
         lasts: Reason why a rollback does not undo it, if that differs from `reason`.
@@ -243,7 +243,7 @@ class _Statement:
         return READS
 
     def _explained(self, at: int) -> Effect | None:
-        """The effect of EXPLAIN with a statement; None: it is something else."""
+        """The effect of EXPLAIN with a statement; None if it is something else."""
         first = self._texts[at]
         if first not in {"explain", "analyze", "describe", "desc"}:
             return None

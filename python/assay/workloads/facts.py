@@ -171,15 +171,15 @@ class OperationFacts(Facts):
         parameters: A rule for each `${name}` of its text.
         answer: Comparison of each column of its answer; `exact` by default.
         ordered_by: Columns that say in which order its rows come: those that are equal in them may
-            come in any, and without any column all may. None: rows come as they are kept.
+            come in any, and without any column all may; None if rows come as they are kept.
         offset, limit: Those of its query, where rows may tie: kept are the rows from the first
             one on, with all that tie with the last one that is returned.
         more_rows: Rows that are kept are among those that it returns, and there may be others, as
             each engine decides what it tells where it is asked to describe something.
         program: Logic of the driver that chooses the next statement and its values, such as
-            `tpcc.payment`. None: statements are executed in order.
+            `tpcc.payment`; None if statements are executed in order.
         wait: Keying and think time, in runs with waits.
-        limit_s: Limit of the 90th percentile of latency, in seconds. None: no limit.
+        limit_s: Limit of the 90th percentile of latency, in seconds. None means no limit.
         share_min: The least share of the operations completed that it may have, from 0 to 1.
         values: A Parquet file of values for its text, a column a name: each execution has those of
             one row.
@@ -320,7 +320,8 @@ class RateFacts(Facts):
         seconds: Length of the period of the rate.
         waits: What it is called in runs with waits.
         no_waits: What it is called in runs without.
-        least, most: Possible range in a run with waits, for each unit of scale. None: no limit.
+        least, most: Possible range in a run with waits, for each unit of scale. None means no
+            limit.
     """
 
     operation: str
@@ -337,13 +338,14 @@ class SequenceFacts(Facts):
     Attributes:
         warmup: Number of mixes before the measured ones, of all clients together.
         mixes: Mixes that are measured.
-        rate: The specification's name for the mixes in each `seconds`. Empty: it has none.
+        rate: The specification's name for the mixes in each `seconds`; empty if it has none.
         seconds: So long.
-        query_time: The specification's name for the mean time of an operation. Empty: it has none.
+        query_time: The specification's name for the mean time of an operation; empty if it has
+            none.
         size: What results are named with, beside clients: the table of the generator whose rows
-            are the scale, such as triples; empty: the scale itself.
+            are the scale, such as triples; empty means the scale itself.
         power: What it calls the scale by the geometric mean of operations' times, for so many
-            `seconds`; empty: nothing.
+            `seconds`; empty means nothing.
         throughput: The same by their arithmetic mean.
         unit: The scale that counts as one in these two.
     """
@@ -402,26 +404,26 @@ class WorkloadFacts(Facts):
 
     Attributes:
         name: What it is called in commands and records; the folder's name if it is left out.
-        title: The same for people.
+        title: The same for readers.
         about: One sentence on the workload.
         legal: Notice that must accompany its results.
         data_of: The workload whose data these operations ask: a name, or a folder beside this one;
             what is loaded for one serves the other. Operations that `order` names and that have no
-            file here are that one's. None: it has data of its own, or makes none.
+            file here are that one's; None if it has data of its own, or makes none.
         generator: Name of the generator of `tables`. `sql` means queries in `rows/`.
         scale_default: The default scale.
         scale_name: What reports call the scale.
         tables: Tables that are filled by the generator, in order.
         setup: SQL files that make the data, in order, before the generator's rows come.
         foreign_keys: SQL file of foreign keys, which are made after all other keys where they are
-            asked for; None: there are none.
+            asked for; None if there are none.
         arrival: `power`: one client plays the order; `closed`: clients draw from the mix.
         order: Operations in the order of execution. Default: all of them.
         before: Operations that are executed once before the first phase.
         after: Operations that are executed once after the measured part.
         deck: Weights are cards, dealt to all clients from shuffled decks, so that shares are exact.
         terminals: Default number of clients in a run with waits.
-        sequence: Rules for clients that each execute the order. None: clients draw from it.
+        sequence: Rules for clients that each execute the order. None means clients draw from it.
         checked: Operations of the order that are played once before the load with values that are
             the same in all runs, to be compared with known rows.
         languages: Languages of its operations, the preferred one first.
@@ -429,19 +431,20 @@ class WorkloadFacts(Facts):
             N-Triples, a statement a row.
         turtle: Tables of the generator with the same statements for files: one column of Turtle,
             which is one document when its rows stand one after another.
-        rate: The specification's rate of a run. None: it has none.
+        rate: The specification's rate of a run; None if it has none.
         retries: How often an operation is sent again that the engine asks to repeat, where the run
             does not say another number.
         constants: Values that texts may name, by name.
         lists: Lists that rules may name, by name.
         parameters: Rules for drawing the values of parameters.
-        streams: Orders of the streams of a throughput test. None: no such test.
-        metrics: The specification's names of the metrics of a full test. None: no specification.
-        refresh: Operations that change the data during a test. None: there are none.
+        streams: Orders of the streams of a throughput test. None means no such test.
+        metrics: The specification's names of the metrics of a full test. None means no
+            specification.
+        refresh: Operations that change the data during a test; None if there are none.
         programs: Parameters of its operations' programs, by name.
-        receipt: Writes of operations that can be found again after a crash. None: none are
+        receipt: Writes of operations that can be found again after a crash; None if none are
             declared.
-        captured: Facts on the capture of its operations. None: they were written by hand.
+        captured: Facts on the capture of its operations; None if they were written by hand.
     """
 
     name: str = Field(default="", pattern=r"^([\w][\w.-]*)?$")

@@ -54,7 +54,7 @@ def reads(text: str, dialect: str | None = None) -> Reads | None:
 
     Args:
         text: Text of one or more statements.
-        dialect: Name of the dialect in sqlglot. None: the grammar that all dialects share.
+        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp
@@ -83,7 +83,7 @@ def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
 
     Args:
         text: Text of one or more statements.
-        dialect: Name of the dialect in sqlglot. None: the grammar that all dialects share.
+        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp
@@ -165,7 +165,7 @@ def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
 
 
 def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | None:
-    """Return why a query may return other rows from the same data; None: nothing shows it.
+    """Return why a query may return other rows from the same data; None means nothing shows it.
 
     Args:
         text: One query.

@@ -38,8 +38,8 @@ def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
     """Return what bounds an operation.
 
     Args:
-        removal: The operation without its computation. None: that was not run.
-        placed: Its reads compared with the disk's limits. None: not known.
+        removal: The operation without its computation; None if that was not run.
+        placed: Its reads compared with the disk's limits; None if not known.
     """
     if removal is None:
         return Bound(None, "it was not run without its computation")

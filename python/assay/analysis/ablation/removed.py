@@ -61,13 +61,13 @@ class Removal:
     """One operation without one or several of its parts.
 
     Attributes:
-        operation: Its name.
+        operation: Name of the operation.
         parts: The removed parts, as requested.
         description: Text of the removed parts in the query.
         stays: Computation that remains.
-        gain: The time that is saved. None: a run has no time of the operation.
+        gain: The time that is saved; None if a run has no time of the operation.
         differs: Differences in reading, one phrase each.
-        unknown: Reason why differences are not known. None: they are known.
+        unknown: Reason why differences are not known; None if they are known.
     """
 
     operation: str

@@ -16,11 +16,11 @@ class Worth:
     """The effect of one technique on one operation.
 
     Attributes:
-        technique: Its name.
+        technique: Name of the technique.
         operation: Name of the operation.
         factor: Time without the technique divided by the time with it.
         with_s, without_s: Geometric means over the rounds that have both.
-        plan_changed: Whether the plan differs without it. None: no plan is known.
+        plan_changed: Whether the plan differs without it; None if no plan is known.
     """
 
     technique: str

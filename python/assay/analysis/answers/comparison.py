@@ -59,7 +59,7 @@ class Expected:
     Attributes:
         columns, rows: Names of the columns, and the rows.
         ordered_by: Columns that say in which order rows come; rows that are equal in them may come
-            in any. None: all rows come as they stand here.
+            in any. None means all rows come as they stand here.
         offset, limit: Range of these rows that the query returns. Of rows that tie at an end, any
             may be returned. A limit of None means all further rows.
         more_rows: Whether other rows may be returned as well.

@@ -1,7 +1,7 @@
 """Converts rows that a user kept as answers to text and back, whatever values they hold.
 
-Fields are separated as in other files of expected rows; what separates is escaped within a value,
-and an absent value is told from an empty text.
+Fields are separated as in other files of expected rows. Separators within a value are escaped, and
+NULL differs from an empty text.
 """
 
 from __future__ import annotations

@@ -26,9 +26,10 @@ class ReceiptCount:
         lost: Number of acknowledged writes that are missing. `acknowledged = kept + lost`: a key
             that was acknowledged twice was lost and assigned again, so one of the two counts as
             lost.
-        unacknowledged: What is there without an answer in time: that is right, and only counted.
+        unacknowledged: Number of writes that were found without an acknowledgement in time. This is
+            no error.
         first_lost: Keys of the first that were lost, in the order of their answers.
-        lost_from_ns: Time at which the first lost write was acknowledged. None: nothing was lost.
+        lost_from_ns: Time at which the first lost write was acknowledged; None if nothing was lost.
     """
 
     acknowledged: int
@@ -46,9 +47,9 @@ def compared(
 
     Args:
         receipts: `finished_ns`, and a column of integers for each value of a receipt.
-        present: Values in the recovered database, with the same columns, in any order. None: the
+        present: Values in the recovered database, with the same columns, in any order; None if the
             database could not be queried, and counts as empty.
-        before_ns: Only receipts before this time count. None: all of them.
+        before_ns: Only receipts before this time count. None means all of them.
     """
     names = [name for name in receipts.columns if name != "finished_ns"]
     asked = receipts if before_ns is None else receipts.filter(pl.col("finished_ns") < before_ns)
@@ -77,8 +78,8 @@ class RecoveredCopy:
     Attributes:
         number, kind, recovery_s, error: Entries of `recovered` in run.json.
         at_ns: Time before which acknowledged writes count: the kill, or the beginning of the
-            snapshot. None: not recorded.
-        comparison: What became of the receipts.
+            snapshot; None if not recorded.
+        comparison: Comparison of the receipts with the recovered database.
     """
 
     number: int

@@ -65,7 +65,7 @@ class MachinePoint:
     Attributes:
         kernel: Name of the loop kernel in the record.
         threads: Number of threads.
-        array_bytes: Bytes of each array. None: a trial of cores.
+        array_bytes: Bytes of each array. None means a trial of cores.
         per_s: Bytes, or steps, a second of all threads together; seconds a load of `chase`.
     """
 

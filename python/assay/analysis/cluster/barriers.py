@@ -77,10 +77,10 @@ class Barriers:
 
     Attributes:
         barriers: Barriers in the order of time.
-        platform_cores: What the levels are shares of.
+        platform_cores: Number of cores of the platform, to which the levels refer.
         looked_s: Seconds of executions that were long enough to analyse, by operation.
         too_short: Operations without an execution that was long enough.
-        missing: Reason why barriers are not known. None: they are known.
+        missing: Reason why barriers are not known; None if they are known.
     """
 
     barriers: tuple[Barrier, ...] = ()

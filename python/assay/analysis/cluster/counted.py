@@ -45,7 +45,7 @@ class Interval:
 
     Attributes:
         begun_s, ended_s: Since the measured part began.
-        line: What was done in it.
+        line: Figures of the nodes in the interval.
     """
 
     begun_s: float

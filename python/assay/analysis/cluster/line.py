@@ -42,7 +42,7 @@ class NodeFigures:
     """Figures of one node, or of all together, in a span. Figures that were not counted are None.
 
     Attributes:
-        name: Name of the node. Empty: all nodes.
+        name: Name of the node. Empty means all nodes.
         role: Role of the node; empty of all.
         grown: Growth of each counter by word of `cluster_counters`, with times in ns. For a gauge
             its value.
@@ -158,7 +158,8 @@ def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> Node
 
     Args:
         nodes: Figures of each node.
-        cpu_s: CPU seconds of all nodes, if counted together. None: the nodes' values are added up.
+        cpu_s: CPU seconds of all nodes, if counted together; None if the nodes' values are added
+            up.
     """
     grown: dict[str, float] = {}
     for word in words.WORDS:

@@ -61,7 +61,7 @@ def blocks_of(maps: float, reducers: float, rows: float | None = None) -> float:
     Args:
         maps: Tasks that write.
         reducers: Tasks that read.
-        rows: Number of shuffled rows, spread evenly over the map tasks. None: no block is empty.
+        rows: Number of shuffled rows, spread evenly over the map tasks; None if no block is empty.
     """
     every = maps * reducers
     if rows is None or not maps:
@@ -83,7 +83,7 @@ def page_messages(
     Args:
         rows: Number of rows that are sent.
         row_bytes: Bytes of one row.
-        page_bytes: Size at which a page is sent. None: no limit.
+        page_bytes: Size at which a page is sent. None means no limit.
         page_rows: The same of rows.
         channels: Pairs of sender and recipient. Each has its own pages.
     """

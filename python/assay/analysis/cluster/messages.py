@@ -40,7 +40,8 @@ class MessageFacts:
         rows: Rows at most of a batch or a page: a setting in force, or a number.
         bytes: The same of bytes.
         shared_bytes: Bytes that are collected for all recipients together: a page has its part.
-        exchanges: The engine's names of exchanges between nodes. Empty: all exchanges of plans.
+        exchanges: The engine's names of exchanges between nodes. Empty means all exchanges of
+            plans.
         partitions: Key of the exchange's plan detail with the number of recipients.
         tasks: Key of the plan detail with the number of tasks that write to it.
         counted: Whether counters include messages within a node: `remote` or `all`.
@@ -67,8 +68,8 @@ class Predicted:
         name: Key in figures.
         title: Title for readers.
         unit: Unit, as in figures.
-        predicted: Prediction of the model. None: an input is not known.
-        counted: Counted value. None: not counted.
+        predicted: Prediction of the model; None if an input is not known.
+        counted: Counted value; None if not counted.
         why: Reason why they differ, or why one is not known.
     """
 
@@ -92,10 +93,10 @@ class Exchanged:
     """One exchange of a plan.
 
     Attributes:
-        rows: Number of rows that it returned. None: not reported.
-        maps: Number of tasks that write to it. None: the plan does not report it.
+        rows: Number of rows that it returned; None if not reported.
+        maps: Number of tasks that write to it; None if the plan does not report it.
         after_exchange: Whether these tasks read from another exchange.
-        recipients: Number of tasks that read from it. None: the value of the setting.
+        recipients: Number of tasks that read from it. None means the value of the setting.
     """
 
     rows: float | None

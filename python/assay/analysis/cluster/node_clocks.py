@@ -142,7 +142,7 @@ def _owned(processes: pl.DataFrame, roots: Mapping[int, str]) -> pl.DataFrame:
 
 
 def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> str | None:
-    """The node of the nearest ancestor that is a root; None: it is no node's."""
+    """The node of the nearest ancestor that is a root; None if it is no node's."""
     seen: set[int] = set()
     here: int | None = pid
     while here is not None and here not in seen:

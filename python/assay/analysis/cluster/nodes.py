@@ -23,7 +23,7 @@ class ClusterNode:
         name: The object of its counters.
         role: `coordinator`, `worker`, `both`, or `later` if only its counters are known.
         host: Host of the node, as the cluster reports it.
-        pids: Its root processes if it is on this host. Empty: it is on another host.
+        pids: Its root processes if it is on this host; empty if it is on another host.
     """
 
     name: str

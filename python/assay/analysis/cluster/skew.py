@@ -35,7 +35,7 @@ class Skew:
     Attributes:
         measure: Name of the measure.
         node: Name of the node with the largest value.
-        largest: What that one has, in the measure's unit.
+        largest: Value of that node, in the unit of the measure.
         mean: Mean over all nodes that work.
         unit: `s`, `bytes` or `rows`.
         often: Share of executions in which this node had the largest value; 1 for a span.

@@ -48,18 +48,19 @@ class Cluster:
     """The cluster of one run with its figures.
 
     Attributes:
-        title: What its nodes are, for people.
+        title: The engine's kind of node, for readers.
         nodes: Coordinator first.
         says: Exact meaning of each counter, by word of `cluster_counters`.
         missing: Reason why a word is not counted, by word.
-        platform_cores: Number of cores that the nodes may use. None: some nodes are on other hosts.
-        run: The line of the measured part. None: it has no end.
+        platform_cores: Number of cores that the nodes may use; None if some nodes are on other
+            hosts.
+        run: The line of the measured part; None if it has no end.
         intervals: Lines of its parts, as often as there are readings.
         operations: Lines of one execution of each operation. Empty under a load.
         uneven: Skew of each operation's executions.
         barriers: Found in the series.
         series: Busy cores of each node between samples, and `time_s` at their ends.
-        notes: What a reader should know.
+        notes: Notes for readers.
     """
 
     title: str

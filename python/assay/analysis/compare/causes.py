@@ -42,8 +42,8 @@ class Amount:
     """A part of the difference with its cause.
 
     Attributes:
-        operation, statement: The operation and the statement. None: all, or an operation with one
-            statement.
+        operation, statement: The operation and the statement. None means all, or an operation with
+            one statement.
         cause: Cause as described above.
         seconds: Seconds of the whole, second side less first.
     """
@@ -146,9 +146,9 @@ def amounts(
 
     Args:
         terms: Terms that `split` returns.
-        first: Parts of the first side's executions. None: not measured.
-        second: The same of the second side.
-        evidence: What differs of statements.
+        first: Parts of the first side's executions; None if not measured.
+        second: Parts of the second side's executions.
+        evidence: Differences of statements between the sides.
     """
     for term in terms:
         if term.kind != "time":

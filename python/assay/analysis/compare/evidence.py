@@ -32,7 +32,7 @@ class Pruned:
 
     Attributes:
         table: The table.
-        first, second: Columns of each side. None: the side has no plan.
+        first, second: Columns of each side; None if the side has no plan.
     """
 
     table: str
@@ -45,9 +45,9 @@ class Evidence:
     """The evidence on one statement from both sides.
 
     Attributes:
-        plans: Comparison of the two plans. None: one of them is not known.
-        columns: Text on the columns that only one side reads. Empty: no difference.
-        reads: Text on reads that differ. Empty: no difference, or not reported.
+        plans: Comparison of the two plans. None means one of them is not known.
+        columns: Text on the columns that only one side reads. Empty means no difference.
+        reads: Text on reads that differ; empty if no difference, or not reported.
         pruned: Tables whose read columns the engine reports.
     """
 

@@ -33,10 +33,10 @@ class OperationTimes:
     """One operation in two runs.
 
     Attributes:
-        operation: Its name.
-        before_s, after_s: Typical time in each run. None: it did not succeed there.
-        factor: `after_s` divided by `before_s`. None: one of them is missing.
-        interval: 95 % interval of the factor. None: a run has fewer than `VALUES_MIN` executions.
+        operation: Name of the operation.
+        before_s, after_s: Typical time in each run; None if it did not succeed there.
+        factor: `after_s` divided by `before_s`. None means one of them is missing.
+        interval: 95 % interval of the factor; None if a run has fewer than `VALUES_MIN` executions.
     """
 
     operation: str

@@ -53,7 +53,7 @@ class TwoSides:
 
     Attributes:
         ratios: Ratios of throughput and of operation times.
-        gain: Explanation of the difference. None: a side has no result.
+        gain: Explanation of the difference; None if a side has no result.
         evidence: Evidence for statements that have plans on both sides.
         tails: Tail latencies of operations.
         cpu: (work,): CPU seconds of the whole, largest difference first; empty without samples.

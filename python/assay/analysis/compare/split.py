@@ -27,8 +27,8 @@ class Term:
         kind: `time`: an execution takes longer; `executions`: it is executed more often; `between
             statements` is time of the operation outside its statements. `mix` is the effect of
             other shares of operations. `between` is time outside operations.
-        operation, statement: The operation and the statement. None: all, or an operation with one
-            statement.
+        operation, statement: The operation and the statement. None means all, or an operation with
+            one statement.
         seconds: Seconds of the whole, second side less first.
         factor: For `time`: weight of a second of an execution in the total.
     """

@@ -51,7 +51,7 @@ class PowerTest:
 
     Attributes:
         queries: Intervals of the queries, in the order of execution.
-        refreshes: The same; empty without refresh functions.
+        refreshes: Intervals of the refresh functions; empty without them.
     """
 
     queries: tuple[Interval, ...]
@@ -128,8 +128,8 @@ class PerformanceRun:
 
     Attributes:
         number: Number of the run, from 1.
-        power: Power test. None: it was not executed.
-        throughput: The same.
+        power: Power test; None if it was not executed.
+        throughput: Throughput test; None if it was not executed.
     """
 
     number: int

@@ -42,7 +42,7 @@ class MemoryAt:
     Attributes:
         scale: Scale factor.
         streams: The fewest query streams there.
-        bytes: What queries would take.
+        bytes: Predicted memory of the queries.
     """
 
     scale: float

@@ -21,10 +21,10 @@ class MetricName:
     """The label and title of a metric, which depend on what the test left out.
 
     Attributes:
-        label: What a column is called; a plain name of the specification only for a whole test.
+        label: Heading of the column. It is the specification's name only for a full test.
         title: Full name, with the parts that were left out and the metric that it therefore is not.
-        is_not: The specification's metric that this figure must not be called. None: it may, or the
-            specification names none.
+        is_not: The specification's metric that this figure must not be called; None if it may, or
+            the specification names none.
     """
 
     label: str
@@ -92,8 +92,8 @@ def metric_name(kind: str, specified: Mapping[str, str], missing: tuple[str, ...
 
     Args:
         kind: Kind of metric.
-        specified: The specification's names of the metrics. None: there is no specification.
-        missing: What was left out.
+        specified: The specification's names of the metrics; None if there is no specification.
+        missing: Parts of the specification that were left out.
     """
     label, name = OTHERWISE[kind], specified.get(kind)
     if name is not None and not missing:

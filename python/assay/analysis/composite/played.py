@@ -55,8 +55,8 @@ class Played:
         steady: Results of the passes of a steady test; its run has the steady times.
         queries: Number of different planned queries.
         left_out: Parts of the specification that were left out, a short phrase each.
-        why_not: Sentences on why there is no metric. Empty: there is one.
-        specified: What the workload's specification calls each kind of metric; empty without one.
+        why_not: Sentences on why there is no metric; empty if there is one.
+        specified: The specification's name of each kind of metric; empty without a specification.
         larger: Larger scales of the specification, each with its fewest query streams.
     """
 

@@ -32,15 +32,15 @@ class IntervalWeight:
 
     Attributes:
         operation: Query or refresh function.
-        power_s: Interval of the operation in the power test. None: without one.
+        power_s: Interval of the operation in the power test; None without one.
         throughput_s: Mean of its intervals in the throughput test; None without one.
         power: Weight in the power metric. None without a power test.
         throughput: Weight in the throughput metric. None without a throughput test.
         composite: Weight in the geometric mean of both. None without both tests.
-        shortest_s, longest_s: Shortest and longest interval over all power tests. None: there is
+        shortest_s, longest_s: Shortest and longest interval over all power tests; None if there is
             only one.
         at_shortest, at_longest: Change of the composite, or else of the power metric, as a share,
-            if the interval in the power test were that one. None: there is only one.
+            if the interval in the power test were that one; None if there is only one.
     """
 
     operation: str

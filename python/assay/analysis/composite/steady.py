@@ -42,7 +42,7 @@ class Steady:
         passes: Each pass, in order.
         before: Passes before the steady ones; None if they did not become alike.
         tests: The last three passes, which are alike unless `before` is None.
-        test: Median time of each query over these passes, as one power test. None: there are too
+        test: Median time of each query over these passes, as one power test; None if there are too
             few passes.
     """
 

@@ -31,7 +31,7 @@ class ActivityFacts:
     """`[activity]` of `counters.toml`: the engine's counters for each of `meters.WORDS`.
 
     Attributes:
-        title: What the line is, for people.
+        title: What the line is, for readers.
         source: Source of the counters, which has one object.
         counters: The engine's own counter names by the words of the line.
         missing: Reason why counters may be missing, to follow `not measured:`.

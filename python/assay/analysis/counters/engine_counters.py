@@ -43,9 +43,9 @@ class Shown:
         name: Name in shares and documents.
         title, unit: Title and unit for readers. The unit is that of the value after `scale`.
         source, counter: Source and counter of its rows.
-        object: Object of its rows. None: the sum over all objects of the source.
+        object: Object of its rows. None means the sum over all objects of the source.
         kind: A counter grows, a gauge goes up and down.
-        scale: What a value is multiplied by, such as 1e-3 for seconds from milliseconds.
+        scale: Factor of a value, such as 1e-3 for seconds from milliseconds.
         to_try: Advice if the value is high.
     """
 

@@ -29,9 +29,9 @@ class IndexFacts:
     """`[index_work]` of `counters.toml`: the engine's counters of index work.
 
     Attributes:
-        source: Whose objects are indexes.
+        source: Source whose objects are indexes.
         touches, reads: Counters of rows found and of pages read.
-        buffers: Gauge of pages in the buffer pool. None: the engine has none.
+        buffers: Gauge of pages in the buffer pool; None if the engine has none.
         without: Objects that are not indexes, such as sums.
         holds: For RDF stores: objects that hold literals, IRIs and the statements themselves.
     """
@@ -53,7 +53,7 @@ class IndexWork:
         touches: Rows that were found.
         reads: Pages that were read.
         buffers: Number of pages in the buffer pool at the last reading.
-        holds: What it holds, of an engine of triples.
+        holds: Content of the index in an RDF store.
     """
 
     object: str

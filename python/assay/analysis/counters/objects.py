@@ -39,7 +39,7 @@ class PerHundred:
 
     Attributes:
         counter, title, unit: Attributes of `Column`.
-        place: Position of the column, from 0. None: the last.
+        place: Position of the column, from 0. None means the last.
         added: Number that is added to the divisor, as some servers do to avoid division by zero.
             The figure is then an integer, rounded down, as in those servers.
     """
@@ -58,15 +58,15 @@ class ObjectTable:
     Attributes:
         name: Name in documents.
         title: Title for readers.
-        source: Whose objects are its rows.
-        object: What a row is, such as `index`.
+        source: Source whose objects are the rows.
+        object: Kind of object in each row, such as `index`.
         parts: Heads of the parts of an object's name, which dots separate; a part that is missing
-            is as the one before it. Empty: it has no parts.
+            is as the one before it; empty if it has no parts.
         columns: Columns of the table.
-        order: Counter that sorts the rows, largest first. None: the first one.
+        order: Counter that sorts the rows, largest first. None means the first one.
         without: Objects that get no row, such as sums.
-        per_hundred: Column with such a ratio. None: no such column.
-        apart: Title of separate tables for the beginning of a run and for the rest. None: no
+        per_hundred: Column with such a ratio. None means no such column.
+        apart: Title of separate tables for the beginning of a run and for the rest. None means no
             separate tables.
     """
 
@@ -124,7 +124,7 @@ def object_tables(
         readings: time_ns, source, object, counter, value; from the reading before the measured
             part to the one after it, words as text.
         tables: Declared tables.
-        at_end: source, object, counter, value of gauges at the end. None: no gauges.
+        at_end: source, object, counter, value of gauges at the end. None means no gauges.
 
     Returns:
         Of each: name, title, object, parts, columns (counter, title, unit), rows (object, values in

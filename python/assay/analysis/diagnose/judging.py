@@ -35,9 +35,9 @@ class Slower:
     """An operation that a change makes slower beyond noise.
 
     Attributes:
-        operation: Its name.
+        operation: Name of the operation.
         share: Share of its time that it takes longer, at least.
-        lost_s: The same in seconds of a round.
+        lost_s: Extra time in seconds of a round.
     """
 
     operation: str
@@ -51,12 +51,12 @@ class Judgement:
 
     Attributes:
         verdict: Result of the rounds.
-        operations: Operations whose times were added up. Empty: the whole run.
-        gain: Saved share of time, with an interval that is valid after any number of rounds. None:
-            no round was compared.
-        whole: The same of the whole.
+        operations: Operations whose times were added up. Empty means the whole run.
+        gain: Saved share of time, with an interval that is valid after any number of rounds; None
+            if no round was compared.
+        whole: Saved share of the time of all operations.
         rounds: Number of compared rounds.
-        rounds_needed: Number of rounds that would decide it with the present variation. None:
+        rounds_needed: Number of rounds that would decide it with the present variation. None means
             decided, or more than `ROUNDS_MAX`, or not known.
         by_plan: Whether it was refuted because no plan changed.
         slower: Other operations that take longer.
@@ -93,7 +93,7 @@ def judge(
 
     Args:
         rounds: Rounds in which both runs succeeded, in their order.
-        operations: Operations that the cause concerns. Empty: all.
+        operations: Operations that the cause concerns. Empty means all.
         alpha: Probability of a wrong verdict over all looks together.
         plans_stayed: The change acts through plans alone, and no plan changed.
     """

@@ -25,7 +25,7 @@ class Tried:
 
     Attributes:
         cause: The finding that claims the cause.
-        change: What was changed, short.
+        change: Short description of the change.
         kind: Kind of experiment.
         judgement: Result of the experiment.
         rounds: Runs before and with the change, side by side.
@@ -52,12 +52,12 @@ class Step:
     """The causes of one run, tried side by side.
 
     Attributes:
-        run: Whose causes they are.
+        run: The run that has these causes.
         on_top_of: Changes that were kept before, in their order.
         tried: Tried causes, in the order of their start.
         untriable: Causes for which there is no experiment here.
         left_out: Causes for which the time limit was too short.
-        kept: The cause whose change later steps keep. None: no change is kept.
+        kept: The cause whose change later steps keep; None if no change is kept.
     """
 
     run: Run
@@ -88,7 +88,7 @@ class Point:
     """The time with the changes that were kept so far.
 
     Attributes:
-        change: The change that was kept last. None: no change yet.
+        change: The change that was kept last. None means no change yet.
         seconds: Seconds of the whole, the geometric mean over runs.
         runs: Number of runs.
     """

@@ -78,8 +78,8 @@ class Column:
 
     Attributes:
         name: Heading of the column.
-        unit: Unit, as in `quantities.text`. None: text.
-        digits: Number of significant digits. None: the unit's default.
+        unit: Unit, as in `quantities.text`. None means text.
+        digits: Number of significant digits. None means the unit's default.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Measure:
         title: Title for readers.
         unit: Unit, as in `quantities.text`.
         values: Values by name of subject. A subject without a value was not measured.
-        at: Position on a numeric axis. None: it has only a name.
+        at: Position on a numeric axis; None if it has only a name.
     """
 
     key: str
@@ -129,7 +129,7 @@ class Chart:
 
     Attributes:
         name: Unique in its figure.
-        title: What its axis of values is.
+        title: Title of the axis of values.
         kind: `bars` and `dots` a measure a row; `stacked` a bar a subject, or of a table of shares
             a bar each of the columns `keys`, cut into its rows; `lines` along `at`; `scatter` a
             point each at `at`. The others draw a table: `areas` and `over_time` its columns over
@@ -140,8 +140,8 @@ class Chart:
             `heat` the columns `keys` of each row as fields, coloured by their values.
         keys: Measures to draw, all with the same unit; for a table its columns.
         logarithmic: Whether the axis of values is; of `fitted` both axes.
-        axis: What the places of `lines` are; of a table the column of places.
-        table: Name of the figure's table to draw. None: measures are drawn.
+        axis: Title of the axis of positions for `lines`; for a table its column of positions.
+        table: Name of the figure's table to draw. None means measures are drawn.
     """
 
     name: str
@@ -161,11 +161,11 @@ class Figure:
         name, kind, title: Name, kind and title as requested.
         says: Sentences on the result, made from the data; the first is the most important.
         subjects: Names of the compared subjects, in their order.
-        measures: What is compared.
+        measures: Compared quantities.
         tables: Each can be taken as a file.
         charts: Charts of the measures or tables.
         notes: Notes on the method that depend on the runs.
-        missing: What it cannot show, and why; a sentence each.
+        missing: Sentences on missing results, with the reason.
     """
 
     name: str
@@ -190,7 +190,7 @@ class FigureKind:
 
     Attributes:
         name: Name in study files.
-        about: What it shows, in a sentence.
+        about: One sentence on the figure.
         options: Names of its options, with their meaning.
         make: Makes the figure. Pure.
     """

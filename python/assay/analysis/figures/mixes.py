@@ -32,7 +32,7 @@ class Mix:
         latency: Latency by operation.
         retries: Attempts that were made again.
         failed: Operations that did not succeed, however often they were tried.
-        rate: Rate with the name of the workload's specification. None: it has none.
+        rate: Rate with the name of the workload's specification; None if it has none.
     """
 
     per_s: float

@@ -76,43 +76,44 @@ class Case:
         statements: Text of each operation, as it was sent but for drawn values.
         results: Columns that each operation returned, if its rows were kept.
         tables: Facts of tables by name.
-        data_bytes: Size of the data on disk. None: not known.
+        data_bytes: Size of the data on disk; None if not known.
         executions: One row for each successful execution, including the warm-up, with the columns
             `EXECUTIONS`.
-        where: Split of the time of all operations together. Empty: not known.
+        where: Split of the time of all operations together; empty if not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
         environment: Host and product.
-        state: State of caches at the start: `hot`, `cold`, `os-warm` or `loaded`. None: unknown.
+        state: State of caches at the start: `hot`, `cold`, `os-warm` or `loaded`. None means
+            unknown.
         test: The specification's test, as it was carried out. None without a test.
         statement_times: Statement times of operations whose statements were noted, by name.
-        stalls: Times of low throughput in a load. None: not known.
+        stalls: Times of low throughput in a load; None if not known.
         mixes: Figures of clients that each execute a fixed order. None for other loads.
-        cluster: Work of the nodes. None: the engine is not a cluster.
+        cluster: Work of the nodes; None if the engine is not a cluster.
         knobs: `engine.knobs` of the record: settings that may be varied, by name.
         request: The run's request.
         prepared: Whether statements were prepared once per session. Otherwise each execution was
             planned.
         can_prepare: Whether they were sent as text, and could have been prepared.
-        indexes: Indexes by table, from the engine's catalogue. None: the engine does not report
+        indexes: Indexes by table, from the engine's catalogue; None if the engine does not report
             them.
-        foreign_keys: Foreign keys from the engine's catalogue. Empty: none, or not reported.
-        changed_settings: Settings of the optimiser that differ from the default. None: the engine
+        foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
+        changed_settings: Settings of the optimiser that differ from the default; None if the engine
             does not report them.
         alternatives: Plans that would be chosen if one thing were changed, by operation.
-        blockers: Sessions that blocked others, the longest waits first. None: the engine does not
+        blockers: Sessions that blocked others, the longest waits first; None if the engine does not
             report them.
-        workers: Maintenance of the server and old snapshots besides the load. None: the engine does
-            not report them.
-        neighbours: Other programs on the same host. None: not sampled.
-        disk: Traffic of the disk that holds the data. None: not sampled.
+        workers: Maintenance of the server and old snapshots besides the load; None if the engine
+            does not report them.
+        neighbours: Other programs on the same host; None if not sampled.
+        disk: Traffic of the disk that holds the data; None if not sampled.
         functions: Calls and seconds of functions that the engine counts, in the measured part.
         triggers: Calls and time of triggers, if plans do not have them.
         other_clients: CPU seconds of sessions of other clients, by their application.
         client_queue_share: Time that the load generator waited for a CPU, as a share of service
-            time. None: not known.
-        look_interval_s: Time between two samples of the engine's threads. None: not sampled.
+            time; None if not known.
+        look_interval_s: Time between two samples of the engine's threads; None if not sampled.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
-            None: one driver drove, or no host told.
+            None means one driver drove, or no host told.
         own_tables: Whether it queried existing tables, which Assay did not create.
         counted_scans: Sentence on the server's row counters for observed statements that consist of
             one scan.
@@ -323,9 +324,9 @@ class Case:
             claim: The claim, with its numbers.
             fractions: Share of each operation's own time that the finding concerns, 0 to 1.
             tells: Attribute of `Finding`, like all that follow.
-            to_try: What to do.
-            evidence: What it rests on.
-            advice: What can be carried out.
+            to_try: Next step for the user.
+            evidence: Evidence for and against the claim.
+            advice: Change that can be carried out.
         """
         names = self.largest_first(fractions)
         change = None

@@ -20,7 +20,7 @@ def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
     """Return the statements that make an advised change; None if the engine declares none.
 
     Args:
-        advice: What is advised.
+        advice: The advised change.
         facts: `engine.advice` of the record.
     """
     if (statement := advice.values.get("statement")) is not None:

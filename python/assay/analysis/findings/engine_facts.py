@@ -24,7 +24,7 @@ class TableFacts:
         dead_rows: Row versions that no transaction can see any more and that still occupy space.
         changed_rows: Rows inserted, changed or deleted since statistics were gathered.
         estimated_rows: Rows that the optimiser takes the table to have.
-        bytes: What it takes on disk, without indexes.
+        bytes: Bytes on disk, without indexes.
         analyzed: Whether statistics were ever gathered.
     """
 
@@ -61,11 +61,11 @@ class Setting:
     Attributes:
         role: Such as `work_memory`.
         name: Name of the setting in the engine.
-        value: Value that the engine reports. None: it reports none.
-        limits: For a memory setting, the consumer that it limits. None: the engine does not declare
-            it.
-        cheaper: The value with which commits wait less. None: the engine has none.
-        but: What is given up for that value.
+        value: Value that the engine reports; None if it reports none.
+        limits: For a memory setting, the consumer that it limits; None if the engine does not
+            declare it.
+        cheaper: The value with which commits wait less; None if the engine has none.
+        but: Disadvantage of that value.
         alike: Other values with which commits wait no more than with the cheaper one.
     """
 

@@ -32,7 +32,7 @@ def share_interval(
     Args:
         measured: One row for each execution of the measured part: pass, operation, seconds.
         fractions: Share of each operation's own time that is meant, 0 to 1.
-        looks: Number of samples of each operation's threads. None: its parts were counted.
+        looks: Number of samples of each operation's threads; None if its parts were counted.
 
     Returns:
         None below `PASSES_MIN` complete passes, and if neither passes nor samples give the

@@ -135,7 +135,7 @@ def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
 
 
 def _common_part(left: str, right: str) -> str | None:
-    """Return the outer of two nodes of which one holds the other; None: they are apart."""
+    """Return the outer of two nodes of which one holds the other; None if they are apart."""
     if left == right or right.startswith(f"{left}/"):
         return left
     return right if left.startswith(f"{right}/") else None

@@ -22,7 +22,7 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
         case: The run.
         side: Side of the trade.
         counters: Words of `cluster_counters`.
-        operation: Operation to which the sweep is restricted. None: no restriction.
+        operation: Operation to which the sweep is restricted. None means no restriction.
 
     Returns:
         Empty if the engine has no such knob.

@@ -32,7 +32,7 @@ class Accounts:
         by_process: CPU seconds of each of our accounts.
         busy_s: CPU seconds of the whole machine, including Assay's, without stolen time.
         idle_s: Idle, waiting for a device included.
-        steal_s: Seconds stolen by the hypervisor. None: the kernel does not report it.
+        steal_s: Seconds stolen by the hypervisor; None if the kernel does not report it.
     """
 
     window_s: float

@@ -50,7 +50,7 @@ def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = Fal
 
     Args:
         run: Any run, complete or not.
-        interval_s: Length of an interval. None: between every two samples.
+        interval_s: Length of an interval. None means between every two samples.
         each_cpu: Whether each CPU has its own rows besides those for all CPUs.
 
     It is empty if CPUs were not observed.

@@ -55,16 +55,16 @@ def disk_series(
     """Return every device of a run over time in iostat's terms, one row per device and interval.
 
     Columns: time_s (end of the interval, since the measured part began; warm-up is before 0),
-    seconds (its length), device, kind (disk, partition, stacked; null: not known), then r/s, rkB/s,
-    rrqm/s, %rrqm, r_await (ms), rareq-sz (KiB), the same of writes (w) and discards (d), f/s,
-    f_await (ms), aqu-sz and %util. Rates are over the time between the two samples that are nearest
-    to the interval's ends.
+    seconds (its length), device, kind (disk, partition, stacked; null if not known), then r/s,
+    rkB/s, rrqm/s, %rrqm, r_await (ms), rareq-sz (KiB), the same of writes (w) and discards (d),
+    f/s, f_await (ms), aqu-sz and %util. Rates are over the time between the two samples that are
+    nearest to the interval's ends.
 
     Args:
         run: Any run, complete or not.
-        interval_s: Length of an interval. None: between every two samples.
-        device: Only this device. None: all devices. Sums over devices are of kind `disk` alone,
-            because I/O of a partition or a stacked device is also that of the disks below.
+        interval_s: Length of an interval. None means between every two samples.
+        device: Only this device. None means all devices. Sums over devices are of kind `disk`
+            alone, because I/O of a partition or a stacked device is also that of the disks below.
 
     It is empty if disks were not observed.
     """

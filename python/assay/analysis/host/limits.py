@@ -50,12 +50,12 @@ class LimitUse:
         name: Name of the limit in the request.
         asked, effective: Cores, CPUs, operations or bytes a second, or bytes; `effective` is None
             where the kernel told none.
-        used: Mean use between the two readings, in the same unit; for memory the maximum. None: not
-            counted.
+        used: Mean use between the two readings, in the same unit; for memory the maximum; None if
+            not counted.
         seconds: Between the readings.
-        felt: Share of periods in which CPU time ran out, or how often memory reached its limit.
-            None: the kernel does not report it.
-        binding: Whether the limit slowed the engine. None: not known.
+        felt: Share of periods in which CPU time ran out, or how often memory reached its limit;
+            None if the kernel does not report it.
+        binding: Whether the limit slowed the engine; None if not known.
     """
 
     name: str
@@ -92,10 +92,10 @@ class LimitsUsed:
 
     Attributes:
         version: Version of the control groups.
-        device: The device to which disk limits apply. None: no disk limits.
+        device: The device to which disk limits apply. None means no disk limits.
         uses: Use of each limit.
         notes: Notes for readers.
-        oom_kills: Number of processes killed for lack of memory. None: not counted.
+        oom_kills: Number of processes killed for lack of memory; None if not counted.
     """
 
     version: int

@@ -60,7 +60,7 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
 
     Args:
         run: Any, played to its end or not.
-        device: As in /proc/diskstats; None: the one that holds the data.
+        device: As in /proc/diskstats; None means the one that holds the data.
 
     Figures are null where nothing was observed. Empty where operations overlap, because what a
     device did for which of them is not known.

@@ -25,7 +25,7 @@ class Reads:
     Attributes:
         size_bytes: Mean size of a read.
         per_s: Reads a second while it ran.
-        at_once: Mean queue depth while reads were in progress. None: not sampled.
+        at_once: Mean queue depth while reads were in progress; None if not sampled.
     """
 
     size_bytes: float
@@ -40,7 +40,7 @@ class Placed:
     Attributes:
         reads: Reads of the operation.
         depth: Queue depth of the comparison.
-        random, sequential: The disk's reads a second at their size and depth. None: not measured
+        random, sequential: The disk's reads a second at their size and depth; None if not measured
             there.
         most: The disk's highest rate of random reads of this size, at the best queue depth.
     """

@@ -26,7 +26,7 @@ class Slowing:
         disk_s: Time that it waited for disks.
         owed_s: Time that it had to stand still for that.
         stopped_s: Time in which the engine was stopped.
-        read_bytes: Bytes that the data's device read for all programs. None: not counted.
+        read_bytes: Bytes that the data's device read for all programs; None if not counted.
         ahead_bytes: Part of these bytes that was read during stops.
     """
 
@@ -72,7 +72,7 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
 
     Args:
         run: The record.
-        window_ns: Begin and end of the part of it that is asked for; None: all of it. Rows are
+        window_ns: Begin and end of the part of it that is asked for; None means all of it. Rows are
             some milliseconds apart where there are stops, and 100 ms where there are none.
     """
     asked: dict[str, float] = run.facts["request"].get("slow") or {}

@@ -66,10 +66,10 @@ class Timeline:
         pressure: time_s, pressure (such as io_some), share of the time something was stalled.
         bands: One row an operation: operation, phase, pass, session, begin_s, end_s, seconds,
             outcome. Of a load, whose operations are too many and overlap: one row a phase.
-        passes: What `passes` gives, of as many whole passes as fit.
-        samples: How many samples there were within the time shown.
+        passes: Rows of `passes`, for as many complete passes as fit.
+        samples: Number of samples in the displayed time.
         ticks: Number of samples that are kept.
-        operations: How many operations there were; `bands` keeps the longest.
+        operations: Number of operations; `bands` keeps the longest.
     """
 
     cpu: pl.DataFrame

@@ -43,7 +43,7 @@ class OperationAccount:
     Attributes:
         weight: Number of executions in the total: its share of a mix, 1 in an order.
         mean_s: Mean service time.
-        statements: Statements by name. Empty: the operation is one statement.
+        statements: Statements by name; empty if the operation is one statement.
     """
 
     weight: float

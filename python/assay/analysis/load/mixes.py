@@ -33,16 +33,17 @@ class Mixes:
         clients: Who play them.
         warmup_mixes: Number of mixes that ended before the measured ones.
         mixes: Measured ones that ended.
-        mixes_max: Maximum number of mixes for a run that continues until mixes are steady. None:
-            another run.
-        rate_per_s: Mixes a second over all measured mixes. None: no complete mix.
+        mixes_max: Maximum number of mixes for a run that continues until mixes are steady. None
+            means another run.
+        rate_per_s: Mixes a second over all measured mixes. None means no complete mix.
         figures: Those of the workload's specification, if it names some and the steady part is not
             all: the name, its value in that part, and over everything measured.
-        why_no_reads: Reason why the bytes that the engine read are not known. None: they are known.
+        why_no_reads: Reason why the bytes that the engine read are not known; None if they are
+            known.
         state: Whether they became steady.
         warmup: Mixes of the warm-up, in batches like the measured ones.
         counted: What the engine counted as read into its own cache for a mix, in bytes, before the
-            part that is steady and in it; None: it counts no such thing, or nobody read it.
+            part that is steady and in it; None means it counts no such thing, or nobody read it.
     """
 
     clients: int
@@ -84,7 +85,8 @@ def mixes_of(
     Args:
         run: The run.
         engine: The engine's counters, from `engine_counters`.
-        whole: All measured mixes in the terms of their specification. None: it names no figures.
+        whole: All measured mixes in the terms of their specification. None means it names no
+            figures.
     """
     phase = measured_phase(run.facts)
     if not phase.get("in_order") or not run.has(MIXES_STREAM):

@@ -45,7 +45,7 @@ def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
 
     Args:
         events: The run's events.
-        steady_ns: From when on the run was steady; None: the first part is what was before the
+        steady_ns: From when on the run was steady; None if the first part is what was before the
             measured part, or where nothing was, the first tenth of that.
     """
     window = window_ns(events)

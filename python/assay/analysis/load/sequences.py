@@ -75,7 +75,8 @@ class Sequence:
         operations_s: Time of the operations in them, all together.
         wall_s: Elapsed seconds from the start of the first to the end of the last of these.
         metrics: The specification's figures, the rate first.
-        query_time: The specification's name for the mean time of an operation. Empty: it has none.
+        query_time: The specification's name for the mean time of an operation; empty if it has
+            none.
         queries: Each operation, in the order of the mix.
     """
 
@@ -105,7 +106,7 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
 
     Args:
         run: The run.
-        since_ns: Mixes that began before this time do not count. None: all count.
+        since_ns: Mixes that began before this time do not count. None means all count.
     """
     phase, declared = measured_phase(run.facts), run.facts["workload"].get("sequence")
     if declared is None or not phase.get("in_order"):

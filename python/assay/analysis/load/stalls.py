@@ -68,7 +68,7 @@ class Stall:
         begin_s, end_s: Since the measured part began.
         missing: Operations that the median interval has more, over all its intervals.
         longest_s: Longest latency of operations that ended in the stall or just after it.
-        moved: The figure that stands out most. None: no figure does, or none was read meanwhile.
+        moved: The figure that stands out most; None if no figure does, or none was read meanwhile.
     """
 
     begin_s: float

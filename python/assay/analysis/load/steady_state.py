@@ -41,9 +41,9 @@ class Mark:
     Attributes:
         mixes: Number of mixes that had ended since the phase began.
         time_ns: End of the last of them, or the beginning of the phase if none had ended.
-        asked_bytes: Bytes that the engine's processes had read from files by then. None: not
+        asked_bytes: Bytes that the engine's processes had read from files by then; None if not
             measured.
-        fetched_bytes: What was fetched from storage for them.
+        fetched_bytes: Bytes that were read from storage for them.
     """
 
     mixes: int
@@ -61,7 +61,7 @@ class Batch:
         mixes: Number of mixes.
         begin_s, end_s: Since the phase began.
         throughput: Mixes a second.
-        asked, fetched: Bytes per mix read from files, and from storage. None: not measured.
+        asked, fetched: Bytes per mix read from files, and from storage; None if not measured.
         counted: Bytes a mix that the engine itself counted as read into its cache.
     """
 
@@ -81,7 +81,7 @@ class Drift:
 
     Attributes:
         series: throughput (mixes a second), asked or fetched (bytes a mix).
-        before: Mean before that part. None: that part is everything.
+        before: Mean before that part; None if that part is everything.
         level: Median in that part.
         change: Growth from the first to the last batch of that part, in the unit of the series. For
             throughput it is the relative growth times the level, so it falls by the level at most.
@@ -119,8 +119,8 @@ class SteadyState:
 
     Attributes:
         batches: Batches in their order.
-        begins: Index of the batch with which the steady part begins, if it is steady. None: too few
-            mixes.
+        begins: Index of the batch with which the steady part begins, if it is steady. None means
+            too few mixes.
         drifts: Drifts of each series that was measured, from there on.
         enough: Whether the beginning ends in the first half, as MSER requires, or there is no
             relevant beginning.

@@ -90,7 +90,7 @@ class LoadSummary:
         all_operations: Over all operations together.
         by_name: Each operation.
         pace: Throughput over time.
-        schedule: Course of an open load against its schedule. None: a closed load.
+        schedule: Course of an open load against its schedule. None means a closed load.
     """
 
     load: Load

@@ -30,7 +30,7 @@ class Rate:
         counted: Total number of successful executions.
         operation, seconds: What is counted, and for how long.
         waits: Whether clients waited as people do.
-        least, most: Possible range with waits at this scale. None: no limit.
+        least, most: Possible range with waits at this scale. None means no limit.
         clients, terminals: Clients that there were, and how many there have to be with waits.
     """
 
@@ -59,12 +59,12 @@ class TransactionType:
     Attributes:
         name, title: Name and title in the workload.
         ok, failed: Number of transactions that succeeded and failed.
-        share: Share of all successful transactions. None: none succeeded.
-        share_min: Lowest share that the specification allows. None: no limit.
+        share: Share of all successful transactions; None if none succeeded.
+        share_min: Lowest share that the specification allows. None means no limit.
         retries: Attempts that were made again, by class of their error.
         latency, service: Times of successful transactions.
-        limit_s: Limit of the 90th percentile of latency. None: no limit.
-        limit_kept: Whether the limit was met. None: no limit, or too few transactions succeeded.
+        limit_s: Limit of the 90th percentile of latency. None means no limit.
+        limit_kept: Whether the limit was met; None if no limit, or too few transactions succeeded.
     """
 
     name: str

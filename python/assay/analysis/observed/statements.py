@@ -37,8 +37,8 @@ class Watched:
         basis: Source of the time: `counters` or `looks` (samples).
         looks: Number of samples in which a session executed it.
         looked_s: Time by those samples.
-        counted_s: Execution and planning time by the server's counters. None: not counted.
-        counts: Growth of the server's counters, by name. Empty: not counted.
+        counted_s: Execution and planning time by the server's counters; None if not counted.
+        counts: Growth of the server's counters, by name; empty if not counted.
     """
 
     statement: str

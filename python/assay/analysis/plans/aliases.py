@@ -46,8 +46,8 @@ def by_table(
     """Return the plans with conditions and scans that name tables, as the catalogue does.
 
     Args:
-        plans: By operation, each with its statement's text.
-        tables: That the catalogue has: only names of these are put in.
+        plans: Plans by operation, each with its statement's text.
+        tables: Tables of the catalogue. Only their aliases are replaced.
     """
     return {
         operation: tuple(_of_tables(plan, aliases(plan.text or "", tables)) for plan in own_plans)

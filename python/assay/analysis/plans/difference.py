@@ -1,8 +1,8 @@
 """Compares two plans of one statement by structure, and the time each change cost.
 
-Operators are matched by what they work on, not by where they stand: two joins of the same tables
-are the same step however they are done, and whatever is below. So a change of method is told from
-a change of order, and each matched step has its time on both sides.
+Operators are matched by the tables that they process, not by position: two joins of the same tables
+are the same step, whatever their method and inputs. So a change of method differs from a change of
+order, and each matched step has its time on both sides.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Pair:
 
     Attributes:
         before, after: The operators.
-        before_s, after_s: Thread-seconds including all inputs. None: not timed, or no such step.
+        before_s, after_s: Thread-seconds including all inputs; None if not timed, or no such step.
     """
 
     before: PlanNode | None
@@ -84,7 +84,7 @@ class PlanChange:
     """One thing that is different.
 
     Attributes:
-        kind: What sort of change it is.
+        kind: Kind of change.
         says: Text on the change, such as `lineitem is read by scan, not by index scan of l_order`.
         before_s, after_s: Thread-seconds that it is about: of a join order, of parallelism and of
             the whole with all below; of a step its own, with the hash table that is built for it;
@@ -133,8 +133,8 @@ class _Step:
         role: What it is for.
         tables: The tables below, each with how often.
         node: The operator.
-        seconds: With all below; None: not timed.
-        own_s: By itself, with the hash table that is built for it; None: not timed.
+        seconds: With all below; None if not timed.
+        own_s: By itself, with the hash table that is built for it; None if not timed.
         sides: The tables of each input.
     """
 

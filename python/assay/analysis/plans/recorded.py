@@ -81,14 +81,15 @@ class Captured:
         plans: Plans by operation, one for each statement, without statements that have none.
         missing: Statements without a plan.
         costs: Cost of capturing each operation.
-        capture_s: Elapsed time of all captures. None: no capture.
-        reason: Reason why plans are missing. None: all operations were captured.
-        grammar: The SQL that statements are in, as sqlglot names it; None: what all have in common.
+        capture_s: Elapsed time of all captures. None means no capture.
+        reason: Reason why plans are missing; None if all operations were captured.
+        grammar: The SQL that statements are in, as sqlglot names it; None means what all have in
+            common.
         tables: Types of columns by table, as they were declared; empty in older records.
-        indexes: By table; None: the engine does not tell.
-        foreign_keys: Foreign keys of all tables; None: the engine does not tell.
-        changed_settings: Changed settings of the optimiser, away from the default; None: the engine
-            does not tell.
+        indexes: By table; None if the engine does not report it.
+        foreign_keys: Foreign keys of all tables; None if the engine does not report it.
+        changed_settings: Changed settings of the optimiser, away from the default; None if the
+            engine does not report it.
         alternatives: Plans that would be chosen if one thing were changed.
     """
 

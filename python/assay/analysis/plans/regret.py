@@ -47,14 +47,14 @@ class ForcedPlan:
     Attributes:
         name: Such as `q09@3`.
         kind: Method of forcing the plan.
-        action: What was done to have it.
-        rounds_s: Time in each round. Empty: it did not finish.
-        cut_off_s: Seconds after which it was cancelled. None: it was not cancelled.
-        failed: Reason of another failure. None: no failure.
-        cost: What the optimiser expected it to cost, in its own unit.
+        action: Description of how the plan was forced.
+        rounds_s: Time in each round; empty if it did not finish.
+        cut_off_s: Seconds after which it was cancelled; None if it was not cancelled.
+        failed: Reason of another failure. None means no failure.
+        cost: Cost by the optimiser's estimate, in its own unit.
         estimated_rows: Expected rows of all its joins together.
         rows: Rows that they gave.
-        differs: Difference of its answer from the chosen plan's. None: no difference.
+        differs: Difference of its answer from the chosen plan's. None means no difference.
         joined: Join order as text.
     """
 
@@ -120,7 +120,7 @@ def regret_of(once: Run, rounds: Run | None, planned: Sequence[Run]) -> Regret |
 
     Args:
         once: Every plan once.
-        rounds: Those that were timed in turns; None: nothing more than once.
+        rounds: Those that were timed in turns; None means nothing more than once.
         planned: Runs in which ways were planned, whose estimates are of the plans as chosen.
     """
     forced = once.facts["request"]["forced"]

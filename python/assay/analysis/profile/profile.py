@@ -16,7 +16,7 @@ class Sampling:
     """The way samples were taken, and facts that are not in the tables.
 
     Attributes:
-        event: What took them, such as `cpu-clock`.
+        event: Event that triggers samples, such as `cpu-clock`.
         frequency_hz: Samples a second of CPU time.
         kernel: Whether the kernel's frames were seen.
         stacks: `copies` or `frame pointers`.
@@ -30,8 +30,8 @@ class Sampling:
         ours: Samples of Assay's own threads, which are left out.
         others: Samples of processes that are not the engine's, which are left out.
         torn: Samples whose stack was not written any more when the run was killed.
-        other_clients: Samples in the time of operations of what a server did for others: for our
-            own probe, or for somebody else.
+        other_clients: Samples of the server's work for other clients during operations, including
+            Assay's probe.
         background: The engine's samples outside of operations.
         unplaced: Of these, samples that may belong to an operation, but nothing says to which.
         told_apart: Whether samples are told apart by operation. Threads of an embedded engine do

@@ -29,7 +29,7 @@ class Shares:
     Attributes:
         samples: The denominator: without artefacts.
         classified: Share of samples with a kind of work.
-        named: Whose innermost frame has a name.
+        named: Share of samples whose innermost frame has a name.
         seconds_each: CPU seconds of a sample.
         sampled_s: CPU seconds of the samples in operations whose CPU time was metered, artefacts
             included; in all of them where samples are not told apart by operation.

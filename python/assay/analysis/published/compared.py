@@ -33,8 +33,8 @@ class Beside:
         article: The article's value; for a range its lower end.
         article_high: The upper end of a range.
         printed: Text of the value in the article.
-        ours: The study's values by name of subject. Empty: not measured.
-        base: Key of the quantity by which the others are divided. None: they are not divided.
+        ours: The study's values by name of subject; empty if not measured.
+        base: Key of the quantity by which the others are divided; None if they are not divided.
         article_times, our_times: The values divided by the base.
     """
 

@@ -1,6 +1,7 @@
 """`published.toml`: an article's figures as values and tables, each with its unit and its source.
 
-Its sentences are not repeated: `says` and `reasons` are ours. A key that nobody knows is an error.
+The article's sentences are not copied: `says` and `reasons` are our own words. An unknown key is an
+error.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class FigureFacts(Facts):
         name: The figure's name.
         section: Section of the article.
         says: The article's claims in our own words.
-        reasons: Why ours may differ, as far as it was known before measuring.
+        reasons: Reasons for possible differences, known before measuring.
         values: By key of the figure's measures; other keys are of the article alone.
         tables: Tables as printed in the article.
     """
@@ -201,12 +202,12 @@ class DerivedFacts(Facts):
 
     Attributes:
         name: Short name of the figure.
-        figure: The figure it is shown with; None: with all others at the end.
+        figure: The figure it is shown with; None means with all others at the end.
         analysis: One of `derived.ANALYSES`.
         inputs: The analysis's arguments: numbers, references such as `states.hot` (figure and
             value) or `profile/functions/cs_decode/share` (figure, table, row, column), or lists.
         value: The author's value.
-        within: How far it may be from what the inputs give, as a share of it: authors round.
+        within: Tolerance of the comparison, as a share of the value, because authors round.
     """
 
     name: Name
@@ -252,8 +253,8 @@ def parse_published(text: str, source: str) -> Published:
     """Return an article's figures.
 
     Raises:
-        UsageError: With `source`, the key and what is wrong; also for a derived figure whose
-            analysis or inputs are not there.
+        UsageError: If the file has an error, or the analysis or inputs of a derived figure are
+            missing. The message has `source` and the key.
     """
     from assay.analysis.published.derived import check_derived
 

@@ -40,8 +40,8 @@ class Scaled:
 
     Attributes:
         key, title, group, unit: As `Cost` has them.
-        law: Growth law of the cost. None: there is none.
-        why_not: Reason why there is no law. Empty: there is one.
+        law: Growth law of the cost; None if there is none.
+        why_not: Reason why there is no law; empty if there is one.
         points: Points of all runs that recorded it.
     """
 
@@ -59,7 +59,7 @@ class Efficiency:
     """Work that is done a second of CPU time, by scale.
 
     Attributes:
-        work: What is counted.
+        work: The counted work.
         cpu: CPU time of the same runs.
         law: Growth law of the work for each second of CPU time.
     """
@@ -74,7 +74,7 @@ class Extrapolated:
     """A scale that was not run.
 
     Attributes:
-        scale: As it would be asked for.
+        scale: Scale of a hypothetical run.
         size: Size of the data as text.
         beyond: Factor to the largest scale that was run.
         costs: What each would come to, by key; shares and what has no law are not among them.
@@ -93,7 +93,7 @@ class Extrapolated:
     host_bytes: float | None
 
     def outgrows(self) -> str | None:
-        """Return the memory that the data would outgrow, but fitted into; None: none."""
+        """Return the memory that the data would outgrow, but fitted into; None means none."""
         memories = (("the engine's cache", self.cache_bytes), ("memory", self.host_bytes))
         for name, there in memories:
             if there is not None and self.data_bytes is not None and self.data_bytes > there:
@@ -106,8 +106,8 @@ class Compared:
     """One subject at several scales.
 
     Attributes:
-        sizes: By scale, ascending.
-        whole: What the whole is called.
+        sizes: Sizes of the data by scale, ascending.
+        whole: Name of the total.
         rounds: Runs by scale, of each round that has all scales.
         costs: By key, in the order in which they are told.
         efficiencies: Of what is counted, most first at the largest scale.

@@ -93,7 +93,7 @@ class Assumption:
 
     Attributes:
         words: The assumption in words.
-        value: Its number as text. Empty: it has none.
+        value: Its number as text; empty if it has none.
         source: Origin of the number.
     """
 

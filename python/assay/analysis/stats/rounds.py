@@ -35,7 +35,7 @@ class Factor:
 
     Attributes:
         times: Geometric mean over the rounds.
-        interval: 95 % interval. None: the noise is not known.
+        interval: 95 % interval; None if the noise is not known.
         rounds: Number of rounds.
     """
 
@@ -69,7 +69,7 @@ def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | N
 
     Args:
         ratios: Above zero, one a round.
-        noise: Variation between rounds. None: estimated from these rounds.
+        noise: Variation between rounds. None means estimated from these rounds.
     """
     if not ratios:
         return None

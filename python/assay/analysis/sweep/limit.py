@@ -96,7 +96,7 @@ class ScalingLimit:
     """The limit of a load's scaling.
 
     Attributes:
-        name: Name of `NAMES`; None: an operation takes hardly longer, or nothing stands out.
+        name: Name of `NAMES`; None means an operation takes hardly longer, or nothing stands out.
         clients, before: Numbers of clients that are compared.
         grown: Causes, the largest growth first.
         statement: Operation and statement whose time grew most, and by how many seconds.

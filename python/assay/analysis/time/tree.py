@@ -28,8 +28,8 @@ class TimeNode:
         name: Name in paths, such as `lock`.
         title: Title for readers.
         share: Share of the wall time of the whole tree, 0 to 1.
-        children: Parts of this node. Empty: not split further.
-        source: The measurement that split it; None: the same as its parent's.
+        children: Parts of this node; empty if not split further.
+        source: The measurement that split it; None means the same as its parent's.
     """
 
     name: str

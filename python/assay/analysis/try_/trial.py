@@ -62,9 +62,9 @@ class Judged:
     """The figures that a verdict is based on.
 
     Attributes:
-        operations: Operations whose times are added up. Empty: the whole run.
-        predicted: Predicted saving as a share of their time. None: not predicted.
-        gain: Measured gain. None: not compared.
+        operations: Operations whose times are added up. Empty means the whole run.
+        predicted: Predicted saving as a share of their time; None if not predicted.
+        gain: Measured gain; None if not compared.
     """
 
     operations: tuple[str, ...]
@@ -77,8 +77,8 @@ class Trial:
     """The outcome of advice that was tried.
 
     Attributes:
-        predicted: Predicted saving as a share of the whole time. None: not predicted.
-        gain: Measured gain. None: no operation succeeded in all runs.
+        predicted: Predicted saving as a share of the whole time; None if not predicted.
+        gain: Measured gain; None if no operation succeeded in all runs.
         operations: Operations that the finding concerns.
         judged: What the verdict is of: these operations, or the whole.
         verdict: Result of the trial.
@@ -145,7 +145,7 @@ def judge_trial(
     Args:
         rounds: At least one.
         predicted: Share of the whole time that was to be saved.
-        operations: Those that the finding is about; empty: all.
+        operations: Those that the finding is about; empty means all.
     """
     every = [set(times.operations) for pair in rounds for times in pair]
     common, seen = set.intersection(*every), set.union(*every)
@@ -181,7 +181,7 @@ def judged_times(
 
     Args:
         rounds: At least one.
-        operations: Those that the change is about; empty: all.
+        operations: Those that the change is about; empty means all.
 
     Returns:
         The operations that are added up, none of the whole; and the pairs, in seconds.

@@ -39,9 +39,9 @@ class Turned:
     """The setting that differs between the levels of a factor.
 
     Attributes:
-        setting: Name of the setting. None: no setting differs, or several do and none has a knob.
-        name: Name of its knob; None: the engine's `knobs.toml` has none.
-        effective: What is looked for among the settings in force; None: the engine tells none.
+        setting: Name of the setting; None if no setting differs, or several do and none has a knob.
+        name: Name of its knob; None means the engine's `knobs.toml` has none.
+        effective: What is looked for among the settings in force; None if the engine tells none.
         moves, scheduling, blocking: Names of counters, as the knob has them.
     """
 
@@ -58,9 +58,9 @@ class ReadBack:
     """The value that was requested at a level, and the value in force.
 
     Attributes:
-        level: Its name.
+        level: Name of the level.
         asked: None: the level leaves it as it is.
-        effective: In all of its runs; None: not told, or not alike.
+        effective: In all of its runs; None if not told, or not alike.
     """
 
     level: str
@@ -82,7 +82,7 @@ class Moved:
     Attributes:
         name, title, unit: As it was counted.
         values: By level over its rounds; levels of which it is not known are left out.
-        chance: That levels alike differ so much; None: nothing tells.
+        chance: That levels alike differ so much; None if nothing tells.
         limit: Below which it has moved.
         why_not: Why it was not counted.
     """
@@ -119,7 +119,7 @@ class Effect:
         why: In words, without who it is said of.
         read_back: One a level.
         moved: Counters that it moves.
-        other_plans: Whether levels are executed by different plans; None: not known.
+        other_plans: Whether levels are executed by different plans; None if not known.
     """
 
     took: bool | None

@@ -153,7 +153,7 @@ class _Course:
     Attributes:
         now: As it would be.
         least_s, most_s: What the models leave open, together.
-        factor: By which each pass is multiplied; None: every pass is as long as `now`.
+        factor: By which each pass is multiplied; None means every pass is as long as `now`.
     """
 
     now: TimedOperation
@@ -189,7 +189,7 @@ def predict(
     Args:
         measured: The run.
         changes: In the order in which they are carried out.
-        resampled: What `resamples` gives of the run; None: it is drawn anew. Without resamples
+        resampled: What `resamples` gives of the run; None if it is drawn anew. Without resamples
             the prediction has no intervals.
 
     Raises:

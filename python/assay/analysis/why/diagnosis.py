@@ -49,7 +49,7 @@ class Level:
         factor: How many times as scarce; None where the capacity is not known.
         time: Seconds over the rounds.
         change: Against the unhindered run of the same round.
-        left_out: Why it is in no elasticity; None: it is.
+        left_out: Why it is in no elasticity; None if it is.
         doubt: What a check doubts of one that is.
     """
 
@@ -104,7 +104,7 @@ class Diagnosis:
     interval: tuple[float, float] | None
 
     def value(self, resource: str) -> float | None:
-        """Return the elasticity of a resource that counts; None: not measured."""
+        """Return the elasticity of a resource that counts; None if not measured."""
         answer = self.chosen.get(resource)
         fit = None if answer is None else answer.elasticity
         return None if fit is None else fit.value
@@ -130,8 +130,8 @@ def diagnose(
 
     Args:
         runs: Asked for alike but for what was scarce, in rounds.
-        operation: Its name.
-        placed: Its unhindered reads beside what the disk gives; None: nobody looked.
+        operation: Name of the operation.
+        placed: Its unhindered reads beside what the disk gives; None if nobody looked.
         known_capacities: Capacities by option of `--limit`, in its unit, that are known otherwise.
 
     Returns:

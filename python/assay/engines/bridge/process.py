@@ -59,7 +59,7 @@ def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
     """Waits until a bridge listens. `last_words` is None while its process lives.
 
     Raises:
-        EngineError: If it ended instead, or does not listen in time.
+        EngineError: If the process ended, or does not listen in time.
     """
     deadline_s = time.monotonic() + START_PATIENCE_S
     while not _listens(path):

@@ -101,7 +101,7 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
     Args:
         dsn: Keywords and values.
         purpose: The application's name, whatever the DSN has: the connection is known by it.
-        title: The product, for people.
+        title: The product, for readers.
     """
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo

@@ -23,7 +23,7 @@ class Served(NamedTuple):
     """A program that serves.
 
     Attributes:
-        title: Title of the product, for people.
+        title: Title of the product, for readers.
         launcher: Starts it.
         start: Has the launcher start it at an address; its process.
         patience_s: How long it may take until it answers.

@@ -50,7 +50,7 @@ def scanned_alone(plan: Sequence[dict[str, Any]]) -> bool:
 
 
 def parsed(text: str) -> Expr | None:
-    """Return a statement as a tree; None: it is not understood, or there are several."""
+    """Return a statement as a tree; None if it is not understood, or there are several."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 

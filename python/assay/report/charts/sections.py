@@ -29,7 +29,7 @@ class SectionChart(Generic[Section]):
     """A chart of one section of the document.
 
     Attributes:
-        section: Returns the chart's section of a document. None: the run has no such chart.
+        section: Returns the chart's section of a document; None if the run has no such chart.
         why_empty: Returns why a document gives no chart; None if it gives one.
         chart_of: Makes the chart from the section and the end of the measured part in seconds.
         table_of: What is drawn of the section, as one table.

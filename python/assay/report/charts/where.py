@@ -79,7 +79,7 @@ def pieces(operation: OperationRow, works: dict[str, float] | None) -> Iterator[
 
     Args:
         operation: One of the document's operations.
-        works: Shares of its CPU time by kind of work. None: not known.
+        works: Shares of its CPU time by kind of work; None if not known.
     """
     where = shares_by_cause(operation["where"])
     shares = ((cause, where.get(cause.name)) for cause in CAUSES)

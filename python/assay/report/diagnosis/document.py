@@ -54,10 +54,10 @@ def diagnose_document(
 
     Args:
         way: All steps.
-        operations: Requested operations. Empty: all.
+        operations: Requested operations. Empty means all.
         declared: Declarations of experiments, by kind.
         history: What became of advice before this diagnosis.
-        run_s: Duration of a run in seconds. None: not known.
+        run_s: Duration of a run in seconds; None if not known.
     """
     pilot = way.steps[0].run
     facts = pilot.facts

@@ -35,14 +35,14 @@ class PageRecord:
     Attributes:
         timeline: Series of the host over time; None without events.
         load: Series of a load; None in the power order, or without events.
-        calls: The call tree of the CPU samples. None: no samples.
-        environment: Content of `environment.json`. Empty: the run ended before it was written.
+        calls: The call tree of the CPU samples. None means no samples.
+        environment: Content of `environment.json`; empty if the run ended before it was written.
         asked_settings: Requested settings.
         statements: Each with its text and title.
         status_texts: The engine's own status texts.
         native_plans: Plans in the engine's own form, compressed for the page, by file.
         absent: What the record does not hold, each with its reason.
-        why_no_profile, why_no_counters, why_no_sessions: Reason why the data are missing. None:
+        why_no_profile, why_no_counters, why_no_sessions: Reason why the data are missing; None if
             they exist.
     """
 

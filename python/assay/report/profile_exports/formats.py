@@ -20,11 +20,11 @@ def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -
     Args:
         run: A profiled run.
         to: Format, one of `FORMATS`.
-        out: The file, or an existing directory. None: the current directory.
+        out: The file, or an existing directory. None means the current directory.
         operation: Restrict to this operation.
 
     Raises:
-        UsageError: If it was not profiled, or has no samples of the operation.
+        UsageError: If the run was not profiled, or has no samples of the operation.
         RecordUnreadableError: If a stream is damaged.
         OSError: If the file cannot be written.
     """

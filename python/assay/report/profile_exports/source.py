@@ -27,7 +27,7 @@ class Source:
         title: Workload and engine, for readers.
         wall_minus_monotonic_ns: Added to a time, it is one of the wall clock.
         machine: Name of the machine's instruction set; empty if unknown.
-        operation: Restrict to this operation. None: all.
+        operation: Restrict to this operation. None means all.
         profile: The samples.
         places: Place of each frame: frame, module, address.
         modules: Files with code: module, path, build_id.
@@ -73,7 +73,7 @@ def read_source(run: Run, operation: str | None = None) -> Source:
     """Return the source that a run's profile is exported from.
 
     Raises:
-        UsageError: If it was not profiled, or has no samples of the operation.
+        UsageError: If the run was not profiled, or has no samples of the operation.
         RecordUnreadableError: If a stream is damaged.
     """
     profile = read_profile(run)

@@ -30,8 +30,8 @@ class ExplainedRun:
 
     Attributes:
         report: The document of the run.
-        profile: Its CPU samples. None: no samples.
-        no_profile: Reason why there are no CPU samples. Empty: there are some.
+        profile: Its CPU samples. None means no samples.
+        no_profile: Reason why there are no CPU samples; empty if there are some.
         tried: Sentence on the results of earlier trials, by method of findings.
     """
 
@@ -55,8 +55,8 @@ class ExplainedOperation:
     Attributes:
         report: The document of the run.
         operation: Name of the operation.
-        profile: Its CPU samples. None: no samples.
-        no_profile: Reason why there are no CPU samples. Empty: there are some.
+        profile: Its CPU samples. None means no samples.
+        no_profile: Reason why there are no CPU samples; empty if there are some.
     """
 
     report: RunDocument
@@ -115,13 +115,13 @@ class ExplainedDifference:
     Attributes:
         ours: The document of this run.
         theirs: The document of the other run.
-        operation: The compared operation. None: all of them.
-        samples: Differences of the CPU samples. None: a run has no samples.
+        operation: The compared operation. None means all of them.
+        samples: Differences of the CPU samples; None if a run has no samples.
         plans: Differences of the plans.
-        no_plans: Reason why plans are not compared. None: both runs have plans.
+        no_plans: Reason why plans are not compared; None if both runs have plans.
         durability: Level of durability by the run's id.
-        unequal: Sentence on different durability levels. None: they are equal.
-        page: File of the differential flame graph. None: not requested.
+        unequal: Sentence on different durability levels; None if they are equal.
+        page: File of the differential flame graph; None if not requested.
         times: Each operation's time in both runs.
     """
 

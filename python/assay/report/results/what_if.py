@@ -17,8 +17,8 @@ class WhatIf:
 
     Attributes:
         report: The document of the run.
-        prediction: Metrics after the changes. None: no change was named.
-        weights: Sensitivity of its metrics. None: changes were named, or nothing was measured.
+        prediction: Metrics after the changes; None if no change was named.
+        weights: Sensitivity of its metrics. None means changes were named, or nothing was measured.
     """
 
     report: RunDocument

@@ -56,7 +56,7 @@ def section(
         run: Run of the profile. Its counters have the CPU time.
         profile: What was sampled.
         operation: Restrict to this operation.
-        symbols_max: Maximum number of symbols. None: all.
+        symbols_max: Maximum number of symbols. None means all.
     """
     works = work_table(profile, operation)
     explained = shares(run, profile)

@@ -42,7 +42,7 @@ def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
 
     Args:
         record: Record of the study.
-        report: Path of its article. None: it could not be written.
+        report: Path of its article; None if it could not be written.
     """
     every, unreadable = read_runs(record)
     runs = [study_run for study_run in every if not study_run.is_ceiling]

@@ -63,8 +63,8 @@ def charts_of(
 
     Args:
         figure: Figure of a study's document.
-        colours: Colours of subjects, as `colours_of` returns them. None: those of this figure's
-            subjects.
+        colours: Colours of subjects, as `colours_of` returns them. None means those of this
+            figure's subjects.
     """
     drawings = {}
     colour_of = colours_of([figure]) if colours is None else colours

@@ -44,10 +44,10 @@ class Asked:
         version: Version of the product, in full.
         origin: Source of the engine's programs. Empty for a library or a running server.
         product: None for a server that runs already.
-        preflight: Facts of the statements that were prepared before the run. None: none were.
+        preflight: Facts of the statements that were prepared before the run; None if none were.
         pooled: Whether a connection pooler assigns a connection to each transaction.
         begin_read_only: Statement that begins each operation if connections keep no setting that
-            refuses writes. None: they keep the setting, or may write.
+            refuses writes; None if they keep the setting, or may write.
     """
 
     request: RunRequest

@@ -72,9 +72,9 @@ class Option:
     Attributes:
         group: Group in which help and reference list it.
         help: A sentence; other options stand in it as on the command line, `--clients`.
-        metavar: Placeholder of a value. None: its choices or its type.
+        metavar: Placeholder of a value. None means its choices or its type.
         needs: What the run has to be.
-        choices: All possible values. Empty: the values are not enumerated.
+        choices: All possible values; empty if the values are not enumerated.
         parse: Reads a value of the command line, and refuses it with `UsageError`.
     """
 

@@ -37,8 +37,8 @@ class Mix:
         deck: Whether weights are cards of a deck.
         in_order: Whether clients play the order by themselves instead.
         checks: Operations that are executed once before the first phase, with fixed values.
-        waits: Keying time and mean think time in seconds, by operation. Empty: no waits.
-        recorded: Recorded executions that begin at their recorded times. Empty: none.
+        waits: Keying time and mean think time in seconds, by operation. Empty means no waits.
+        recorded: Recorded executions that begin at their recorded times. Empty means none.
     """
 
     before: Sequence[str] = ()

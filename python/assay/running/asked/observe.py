@@ -91,7 +91,7 @@ class Observation:
         engine: The folder of the server's engine.
         behaviour: The engine's own code.
         dsn: DSN of the server.
-        time_s: Length of the observation in seconds. None: until it is stopped.
+        time_s: Length of the observation in seconds. None means until it is stopped.
     """
 
     request: RunRequest
@@ -186,7 +186,7 @@ def _checked_agent(options: ObserveOptions) -> str | None:
     """Return the folder of certificates by which the agent on the server's host is reached.
 
     Raises:
-        UsageError: If what is said of the agent contradicts itself.
+        UsageError: If the options of the agent contradict each other.
     """
     if options.fleet is None:
         if options.engine_host or options.fleet_plain or options.fleet_tls:

@@ -54,7 +54,7 @@ def obtained(asked: Asked, teller: Teller) -> Obtained:
 
     Raises:
         UsageError: If a running server cannot execute a statement.
-        EngineError: If it cannot be obtained or reached.
+        EngineError: If the engine cannot be obtained or reached.
     """
     if asked.request.dsn is not None and asked.file is None:
         return _looked_at(asked)

@@ -23,7 +23,8 @@ class Host:
 
     Attributes:
         allowed: CPUs that this process may use.
-        nodes: CPUs of each NUMA node by its name, such as `node0`. Empty: the kernel reports none.
+        nodes: CPUs of each NUMA node by its name, such as `node0`; empty if the kernel reports
+            none.
     """
 
     allowed: frozenset[int]

@@ -73,7 +73,7 @@ class PlayedStatement:
     Attributes:
         operation: The operation that it is of.
         text: Statement with `$1`, `$2`, ... for its values.
-        values: One draw of its values. None: a program of the driver supplies them.
+        values: One draw of its values. None means a program of the driver supplies them.
         file: The file that it stands in.
         line: First line of the statement in its file.
     """

@@ -23,20 +23,21 @@ class RunRequest(PlainOptions):
         workload: Name or folder of the workload.
         engine: Name of the engine.
         scale: Scale of the data, in the workload's own measure.
-        engine_version: Version of the engine. None: the default version.
-        bin_dir: Directory of installed programs of the engine. None: they are obtained.
+        engine_version: Version of the engine. None means the default version.
+        bin_dir: Directory of installed programs of the engine; None if they are obtained.
         drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
-        fleet_tls: Directory with the certificates for connections to agents. None: without TLS.
-        operations: Operations of the workload to execute. Empty: all.
+        fleet_tls: Directory with the certificates for connections to agents; None without
+            TLS.
+        operations: Operations of the workload to execute. Empty means all.
         remove: Parts to remove from each operation, see `workloads.rewriting`.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
         load_order: Tables in loading order. `rest` means all tables that are not named; by default
-            they come last. Empty: the engine's default order.
+            they come last. Empty means the engine's default order.
         settings: Settings of the engine that differ from its defaults. On a running server they are
             session settings.
         without: Techniques of planner and executor that are switched off. `settings` includes their
             settings.
-        durability: The engine's durability level. None: it has no levels, or its settings match
+        durability: The engine's durability level; None if it has no levels, or its settings match
             none.
         durability_settings: Settings of that level that are not among `settings`.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
@@ -44,19 +45,19 @@ class RunRequest(PlainOptions):
         undo: SQL that reverts these changes, by the same labels. It is executed at the end of the
             run, and before its start in case a killed run left changes.
         parameters: `default` (the validation values) or `drawn` from the seed.
-        language: Query language. None: the first of the workload's languages that the engine
+        language: Query language. None means the first of the workload's languages that the engine
             supports.
-        rate_per_s: Operations a second that become due. None: as soon as a session is free.
+        rate_per_s: Operations a second that become due. None means as soon as a session is free.
         time_s: Measured time of a mix.
         warmup_s: Seconds of load before the measured part.
         kill_s: Seconds from the start of the measured part until the engine is killed and
-            recovered. None: it is not killed.
+            recovered; None if it is not killed.
         retries_max: Attempts beyond the first after an error that the engine calls temporary.
         min_time_s: Passes of the power order are repeated until this much time was measured.
         operation_deadline_s: Seconds after which an operation is cancelled. 0: no limit.
-        probes: Names of the probes that run. None: all default probes.
+        probes: Names of the probes that run. None means all default probes.
         probe_interval_s: Time between two samples of a probe.
-        profile_hz: CPU samples per second of the engine's CPU time. None: no samples.
+        profile_hz: CPU samples per second of the engine's CPU time. None means no samples.
         plans_executed: Whether plans are captured by execution. Otherwise they have estimates only.
         forced: Texts of one operation that are executed instead of the workload's order, by name
             such as `q09@3`. Each has `sql`, `kind` and `words`. The first one leaves the plan to
@@ -66,9 +67,10 @@ class RunRequest(PlainOptions):
         pin: CPUs of `engine` and `client`, if given.
         state: What is in memory when the timed part begins: one of `parsing.STATES`.
         state_passes: Untimed passes of the power order before the timed ones.
-        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data. None: unchanged.
+        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data. None means
+            unchanged.
         own_device: Whether the data are on a device that Assay creates.
-        device_bytes: Size of that device. None: as large as the data require.
+        device_bytes: Size of that device. None means as large as the data require.
         limits: What the engine may use at most, by `running.changes.limits.limit.NAMES`: cores,
             CPUs, operations a second, bytes a second, bytes.
         slow: Factor by which each resource of `running.host.slowing.NAMES` becomes slower for the

@@ -55,12 +55,13 @@ class SpecifiedTest:
 
     Attributes:
         kind: One of `TESTS`.
-        streams: Number of query streams of the throughput test. None: without a throughput test.
+        streams: Number of query streams of the throughput test; None without a throughput
+            test.
         streams_minimum: Minimum number of streams that the specification requires at this scale.
-            None: it requires none.
+            None means it requires none.
         scale_standard: Whether it allows results at this scale.
         parameters, seed: Parameters and seed of the request.
-        refresh: Refresh functions. None: they are left out.
+        refresh: Refresh functions; None if they are left out.
     """
 
     kind: str

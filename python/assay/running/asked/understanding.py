@@ -175,7 +175,7 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
     """The folder of certificates, where several hosts drive and are reached by TLS.
 
     Raises:
-        UsageError: If what is said of a fleet contradicts itself or the rest.
+        UsageError: If the options of the fleet contradict each other or others.
     """
     if options.fleet is None:
         return None

@@ -77,7 +77,7 @@ class Changes:
 
     Attributes:
         room: Directories of the engine.
-        copies: Snapshots of its device. None: no snapshots.
+        copies: Snapshots of its device. None means no snapshots.
     """
 
     def __init__(self, request: RunRequest, instance: Path, run: RunWriter) -> None:
@@ -97,7 +97,7 @@ class Changes:
         """Makes the engine's room, before its data are there.
 
         Args:
-            data_bytes: Size of the data. None: they are loaded there, and the size is not known
+            data_bytes: Size of the data; None if they are loaded there, and the size is not known
                 yet.
 
         Raises:

@@ -134,7 +134,7 @@ def make_device(
         instance: The directory.
         size_bytes: Size of the device.
         ledger: Journal that records the device.
-        copies: Number of snapshots that will be taken. None: snapshots are not possible.
+        copies: Number of snapshots that will be taken. None means snapshots are not possible.
 
     Raises:
         RunFailedError: If the disk has too little space, or a program fails.

@@ -23,7 +23,7 @@ class HostChange:
     Attributes:
         what: Description of the change.
         path: The file, device or directory.
-        before, asked, effective: Earlier, requested and effective value. None: there is no value.
+        before, asked, effective: Earlier, requested and effective value; None if there is no value.
         restored: Whether the run put it back itself.
     """
 
@@ -95,7 +95,7 @@ class Ledger:
 
         Raises:
             RunFailedError: If another active run has changed the file.
-            OSError: If it cannot be written down.
+            OSError: If the journal cannot be written.
         """
         with self.locked():
             self.check_free(Path(step.path))

@@ -19,7 +19,7 @@ class Left:
 
     Attributes:
         run: Id of the run.
-        owner_pid: Process of the run. None: not recorded.
+        owner_pid: Process of the run; None if not recorded.
         whose: `live` (the run is active and will revert it), `guarded` (the run is dead and its
             guardian reverts it), or `left`.
         words: Description of the change.

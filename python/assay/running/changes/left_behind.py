@@ -49,9 +49,9 @@ class LeftBehind:
         kind: One of `KINDS`.
         words: Description, with the place.
         mend: Command that removes it.
-        run: Id of its run. None: it belongs to no run, or the run is not known.
-        pid: The process that left it. None: not known.
-        since_s: Time of its creation, in seconds since 1970. None: not known.
+        run: Id of its run; None if it belongs to no run, or the run is not known.
+        pid: The process that left it; None if not known.
+        since_s: Time of its creation, in seconds since 1970; None if not known.
     """
 
     kind: str
@@ -127,7 +127,7 @@ class _Dead:
                 yield LeftBehind(CONTROL_GROUP, f"control group {path}", f"rmdir {path}", run)
 
     def _run_of(self, path: Path) -> str | None:
-        """The dead run that a path is of; None: of none, or it goes on."""
+        """The dead run that a path is of; None means of none, or it goes on."""
         if not path.is_relative_to(self._instances) or path == self._instances:
             return None
         run = path.relative_to(self._instances).parts[0]

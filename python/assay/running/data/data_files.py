@@ -48,10 +48,11 @@ class Wanted:
     """The files that are to be written.
 
     Attributes:
-        scale: Scale of the data. None: the workload's own.
-        form: Format of the files. None: N-Triples for a workload that has triples, else Parquet.
+        scale: Scale of the data. None means the workload's own.
+        form: Format of the files. None means N-Triples for a workload that has triples, else
+            Parquet.
         directory: Directory for the files. It is created if needed.
-        seed: Seed of the data; None: that of the data that runs load.
+        seed: Seed of the data; None means that of the data that runs load.
         threads: Number of threads that generate rows.
     """
 

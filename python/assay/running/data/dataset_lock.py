@@ -47,7 +47,7 @@ def locked_if_free(root: Path, name: str) -> Iterator[bool]:
 
 
 def _taken(file: Path, operation: int) -> int | None:
-    """Lock the file and return its descriptor; None: another process has the lock."""
+    """Lock the file and return its descriptor; None if another process has the lock."""
     while True:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:

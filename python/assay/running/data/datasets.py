@@ -62,10 +62,10 @@ class DatasetKey:
     """The inputs that a data set depends on.
 
     Attributes:
-        generators_version: Version of the generators. None: no generator makes its rows.
-        order: Requested order of rows and tables. Empty: none.
+        generators_version: Version of the generators. None means no generator makes its rows.
+        order: Requested order of rows and tables. Empty means none.
         foreign_keys: Whether there are foreign keys.
-        language: Query language, which decides between tables and triples. None: the workload has
+        language: Query language, which decides between tables and triples; None if the workload has
             only one.
     """
 

@@ -165,7 +165,7 @@ def _directories(root: Path, pattern: str = "*") -> Iterator[Path]:
 
 
 def _kept(place: Path) -> KeptDataset | None:
-    """Return what is known of a data set; None: it was removed just now."""
+    """Return what is known of a data set; None if it was removed just now."""
     manifest = place / MANIFEST
     try:
         used_s = (manifest if manifest.is_file() else place).stat().st_mtime

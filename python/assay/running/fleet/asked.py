@@ -67,8 +67,8 @@ class Fleet:
     """The requested hosts of a fleet.
 
     Attributes:
-        hosts: Number of hosts. None: all that have joined.
-        meeting: Address of the meeting place. None: agents that the run starts on this host.
+        hosts: Number of hosts. None means all that have joined.
+        meeting: Address of the meeting place. None means agents that the run starts on this host.
     """
 
     hosts: int | None
@@ -81,8 +81,8 @@ class EngineHost:
 
     Attributes:
         name: What it is called.
-        pids: The engine's processes on that host. Empty: the process that listens on the server's
-            port.
+        pids: The engine's processes on that host. Empty means the process that listens on the
+            server's port.
     """
 
     name: str
@@ -148,7 +148,7 @@ def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool
 
     Args:
         meeting: The address.
-        tls: The directory with certificates. None: not given.
+        tls: The directory with certificates; None if not given.
         prefix: Prefix of the options: `--fleet-` or `--`.
         plain: Whether it is allowed.
 

@@ -63,7 +63,7 @@ class ClockOf:
 
     Attributes:
         before: As measured before the first phase.
-        after: As measured after the last; None: nobody answered any more.
+        after: As measured after the last; None means nobody answered any more.
         same: Whether it is the very clock of the run, so that nothing has to be measured.
     """
 

@@ -145,7 +145,7 @@ class Agents:
     ) -> None:
         """Waits until enough agents are connected, including the one on the engine's host.
 
-        `wanted` drive; None: as many as there are, one at least.
+        `wanted` drive; None means as many as there are, one at least.
 
         Raises:
             RunFailedError: If agents are missing after the timeout, or one that this run started

@@ -35,7 +35,7 @@ class AgentPart:
         directory: Directory with its streams and files.
         number: Number of the host, from 0.
         clock: Clock of the host.
-        report: Counts of its driver. None: it ended before it sent them.
+        report: Counts of its driver; None if it ended before it sent them.
     """
 
     directory: Path

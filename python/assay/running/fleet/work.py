@@ -74,7 +74,7 @@ class Work(ABC):
             self._post({"kind": FAILED, "message": message, "exit_code": code})
 
     def _word(self, timeout_s: float = 0.0) -> dict[str, Any] | None:
-        """The owner's next word; None: there is none in time."""
+        """The owner's next word; None if there is none in time."""
         try:
             return self._words.get(timeout_s > 0, timeout_s)
         except queue.Empty:

@@ -69,7 +69,7 @@ def check_slow(request: RunRequest, kind: str) -> None:
         kind: Kind of engine: `embedded`, `server` or `none`.
 
     Raises:
-        UsageError: With the mend.
+        UsageError: If the request is refused. The message says what to change.
     """
     if not request.slow:
         return
@@ -97,7 +97,7 @@ def slowed(
     run.json records the result. Without a request nothing happens.
 
     Raises:
-        RunFailedError: If it cannot be slowed.
+        RunFailedError: If the engine cannot be slowed.
     """
     if not request.slow:
         yield {}

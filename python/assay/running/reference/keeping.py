@@ -39,7 +39,7 @@ class OperationAnswer:
 
     Attributes:
         operation: Name of the operation.
-        answer: What stands beside the rows; None: it has none that can be kept.
+        answer: What stands beside the rows; None if it has none that can be kept.
         change: `new`, `the same` as what is kept, or how it differs from that.
         why_not: Reason why it has no answer.
         text: The rows as a file has them.

@@ -30,7 +30,7 @@ class Crashes:
         """Restarts a server that died, if its engine supports this.
 
         Raises:
-            RunFailedError: If it cannot be started again, or died too often.
+            RunFailedError: If the server cannot be restarted, or died too often.
         """
         last_words = subject.last_words()
         if last_words is None:

@@ -84,7 +84,7 @@ class Kill:
 
     @property
     def due_in_s(self) -> float | None:
-        """Seconds until it is due, not below 0; None: that is not known yet, or it was done."""
+        """Seconds until it is due, not below 0; None if that is not known yet, or it was done."""
         if self._at_s is None or self.done:
             return None
         return max(0.0, self._at_s - time.monotonic())

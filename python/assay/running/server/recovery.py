@@ -35,9 +35,11 @@ class Recovered:
     Attributes:
         number: Number from 1, which is also its directory in `raw/recovered/`.
         kind: What it was recovered from: a `kill`, or a `copy` of the device.
-        before_ns: Writes acknowledged before this time must exist. None: all acknowledged writes.
-        recovery_s: Seconds from the engine's start to its first answer. None: it never answered.
-        error: Reason why it could not be queried. None: it was queried.
+        before_ns: Writes acknowledged before this time must exist. None means all acknowledged
+            writes.
+        recovery_s: Seconds from the engine's start to its first answer. None means it never
+            answered.
+        error: Reason why it could not be queried; None if it was queried.
     """
 
     number: int
@@ -63,7 +65,7 @@ class Recoveries:
 
         Args:
             kind: What it is recovered from.
-            before_ns: What was acknowledged before this has to be there; None: all.
+            before_ns: What was acknowledged before this has to be there; None means all.
             bring_up: Entered, it starts the engine on what is left, and answers; left, it takes it
                 down. An embedded engine is started by the host that asks.
         """

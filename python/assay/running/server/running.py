@@ -45,7 +45,7 @@ def running(
     """The server with the workload's data; our tables are dropped when the block is left.
 
     Raises:
-        UsageError: If something is in the way that we did not make.
+        UsageError: If a file is in the way that Assay did not create.
     """
     with (
         reached(

@@ -54,7 +54,7 @@ class Steps:
 
     Attributes:
         changes: What is changed for them, and where the engine lives.
-        change: Changes them on an engine that runs; None: nothing is to be changed.
+        change: Changes them on an engine that runs; None if nothing is to be changed.
         settle: Told of the data files of an engine of ours while nothing of it runs, or as
             loading left it where that is the state.
         restart: Whether an engine that changed them has to be gone before `settle`.

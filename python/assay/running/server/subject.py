@@ -40,12 +40,14 @@ class Subject:
         embedded: Whether it lives in the host.
         bridge_pids: Processes of ours between a server and those who ask it.
         reachable: Whether other hosts may reach it, as a server that runs already.
-        port: Port of a server that runs already. None: not known.
-        nodes: Nodes of a cluster. Empty: not a cluster.
+        port: Port of a server that runs already; None if not known.
+        nodes: Nodes of a cluster; empty if not a cluster.
         last_words: Returns None while it runs; otherwise how it ended. Only for Assay's servers.
-        revive: Starts a server of ours that died again, at the same address; None: that cannot be.
+        revive: Starts a server of ours that died again, at the same address; None if that cannot
+            be.
         anew: Starts the engine as for the run on data that are there, its own or a copy of them,
-            when nothing of it runs any more, and takes it down; None: a server that is not ours.
+            when nothing of it runs any more, and takes it down; None means a server that is not
+            ours.
     """
 
     engine: str

@@ -101,8 +101,8 @@ class Machine:
 
     Attributes:
         cpus: CPUs that this process may use.
-        memory_bytes: Size of memory. None: the host does not report it.
-        last_cache_bytes: Size of a CPU's largest cache. None: the host does not report it.
+        memory_bytes: Size of memory; None if the host does not report it.
+        last_cache_bytes: Size of a CPU's largest cache; None if the host does not report it.
         direct_align_bytes: What sizes of O_DIRECT are multiples of in the file's place.
         has_ring: Whether the kernel grants io_uring.
     """

@@ -54,7 +54,7 @@ class Wanted:
 
     Attributes:
         quick: Whether it is to be the short form.
-        engines: Engines to use instead of the study's. Empty: those of the file.
+        engines: Engines to use instead of the study's. Empty means those of the file.
         workload: Workload to use instead of the study's.
         allow_host_changes: Whether runs may change settings that affect other users of the host.
     """
@@ -70,7 +70,7 @@ class Expanded:
     """A study that can be carried out.
 
     Attributes:
-        budget_s: Time limit from the file. None: no limit.
+        budget_s: Time limit from the file. None means no limit.
         without: Parts that are left out, with the reason for each.
     """
 

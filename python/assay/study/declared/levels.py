@@ -34,7 +34,7 @@ class NamedLevel:
     Attributes:
         name: Name of the level, as the file has it.
         keys: The keys of a run that it sets.
-        label: Text in combination with levels of other factors. None: the name.
+        label: Text in combination with levels of other factors. None means the name.
     """
 
     name: str

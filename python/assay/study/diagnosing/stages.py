@@ -241,8 +241,8 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
     """Return how many causes a round may have, so that a budget has room for some rounds.
 
     Args:
-        budget_s: Time limit of the diagnosis in seconds. None: no limit.
-        run_s: Duration of a run in seconds. None: not known.
+        budget_s: Time limit of the diagnosis in seconds. None means no limit.
+        run_s: Duration of a run in seconds; None if not known.
     """
     if budget_s is None or not run_s:
         return SIDE_BY_SIDE

@@ -26,7 +26,7 @@ def followed(
         advice: What is to be changed.
         engine: Engine of the run.
         on_server: Statements that change tables of a running server, and statements that revert
-            this. None: Assay created the tables, or the change is not about tables.
+            this; None if Assay created the tables, or the change is not about tables.
 
     Raises:
         UsageError: If the engine or this kind of run cannot follow the advice. The message says

@@ -31,7 +31,7 @@ class SearchedKnob:
 
     Attributes:
         setting: Name of the setting.
-        choices: All values. Empty: the setting is a number.
+        choices: All values; empty if the setting is a number.
         low, high: Bounds of a number, both included.
         unit: Behind each number, as it was written.
         whole: Whether numbers are whole ones.

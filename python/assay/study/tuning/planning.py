@@ -62,7 +62,7 @@ class Left:
     """The rest of a budget, in runs.
 
     Attributes:
-        runs: Number of runs that still fit. None: the duration of a run is not known yet.
+        runs: Number of runs that still fit; None if the duration of a run is not known yet.
         share: Of the budget, from 0 to 1.
     """
 
@@ -77,9 +77,9 @@ class Tune:
     Attributes:
         base: The requested run, with default settings.
         knobs: What is searched.
-        metric: Name of the objective. None: the main metric of the runs.
-        limit_s: Seconds after which an operation of a setting is cancelled. None: not known yet.
-        titles: Titles of the engine and the workload. Empty: their names are used.
+        metric: Name of the objective. None means the main metric of the runs.
+        limit_s: Seconds after which an operation of a setting is cancelled; None if not known yet.
+        titles: Titles of the engine and the workload. Empty means their names are used.
     """
 
     base: RunRequest

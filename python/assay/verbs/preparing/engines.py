@@ -43,7 +43,7 @@ class InstalledEngine:
         name: Name of the engine.
         title: The engine as people write it.
         version: Its own version.
-        home: Directory of the installation. None: the engine is a library that comes with Assay.
+        home: Directory of the installation; None if the engine is a library that comes with Assay.
     """
 
     name: str

@@ -31,12 +31,12 @@ def generate(
     Args:
         workload: Name or folder of the workload.
         out: Directory to write the files to.
-        scale: Scale of the data; None: the workload's own.
-        form: `nt`, `ttl`, `csv` or `parquet`. None: `nt` if the workload has RDF statements, else
-            `parquet`.
-        seed: Seed of the data, if the generator takes one. None: the seed of the data that runs
-            load.
-        threads: Number of threads that generate rows. None: all CPUs.
+        scale: Scale of the data; None means the workload's own.
+        form: `nt`, `ttl`, `csv` or `parquet`. None means `nt` if the workload has RDF statements,
+            else `parquet`.
+        seed: Seed of the data, if the generator takes one. None means the seed of the data that
+            runs load.
+        threads: Number of threads that generate rows. None means all CPUs.
         teller: Receives the progress.
 
     Raises:

@@ -35,7 +35,7 @@ class CapturedOperation:
         columns: Values by name, each as long as `times_ns`.
         statements: How many statements each of its executions has.
         count: Number of executions.
-        times_ns: Start of each execution. Empty: not known.
+        times_ns: Start of each execution; empty if not known.
         sessions: Session of each execution.
         unknown: Names in the text without a known value.
     """
@@ -81,7 +81,7 @@ def operation_of(
         executions: Statements of each execution.
         names: How many operations have a name so far; this one is added.
         grammar: Rules for writing constants.
-        by: Replaces all values. None: values are kept.
+        by: Replaces all values; None if values are kept.
     """
     statements = executions[0]
     name = _named(statements)

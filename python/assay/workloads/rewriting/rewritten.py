@@ -63,7 +63,7 @@ def parts(
             columns the query names without their table.
 
     Raises:
-        UsageError: If it is not one query, or its grammar is not understood.
+        UsageError: If the text is not one query, or its grammar is not understood.
     """
     return [
         QueryPart(piece.name, piece.description) for piece in _pieces(text, dialects, tables)[1]
@@ -79,7 +79,7 @@ def without(
     """A query without the parts that are named.
 
     Raises:
-        UsageError: If it has no such part, or cannot be rewritten.
+        UsageError: If the query has no such part, or cannot be rewritten.
     """
     tree, pieces = _pieces(text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}

@@ -83,7 +83,7 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Quantity of a pass over all operations, summed over nodes; None: not counted."""
+    """Quantity of a pass over all operations, summed over nodes; None if not counted."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
@@ -116,8 +116,8 @@ class Spanned:
 
     Attributes:
         runs: Runs by number of working nodes, which is 1 for an engine that is not a cluster.
-        shared: Reason why the speed-up is not measured. None: it is measured.
-        fit: Scaling law of the throughput. None: not measured, or too few numbers of nodes.
+        shared: Reason why the speed-up is not measured; None if it is measured.
+        fit: Scaling law of the throughput; None if not measured, or too few numbers of nodes.
     """
 
     subject: Subject

@@ -211,7 +211,7 @@ def is_remarkable(counts: Sequence[Cell]) -> bool:
     """Return whether unneeded columns are read, or the sides read different numbers.
 
     Args:
-        counts: Numbers of columns that the first side reads and needs, then the second. None: not
+        counts: Numbers of columns that the first side reads and needs, then the second; None if not
             reported.
     """
     first, first_needs, second, second_needs = counts

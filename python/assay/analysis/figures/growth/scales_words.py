@@ -48,7 +48,7 @@ def says_of(
     Args:
         comparison: What was run.
         further: Scales that were not.
-        name: Name of the subject. Empty: there is only one.
+        name: Name of the subject; empty if there is only one.
         costs: Whether costs are requested.
         shares: Whether shares are.
     """

@@ -47,7 +47,7 @@ class Swept:
     Attributes:
         runs: Runs by number of clients.
         fits: Fitted laws, by the key of the quantity.
-        limit: Resource that limits it. None: not known.
+        limit: Resource that limits it; None if not known.
     """
 
     subject: Subject

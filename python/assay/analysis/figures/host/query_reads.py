@@ -26,10 +26,10 @@ class QueryReads:
     """Means over the executions of one operation in one run. Unobserved values are None.
 
     Attributes:
-        operation: Its name.
+        operation: Name of the operation.
         seconds: Service time.
         reads: Requests that the device was given.
-        read_bytes: What they read.
+        read_bytes: Bytes of these reads.
         mean_read_bytes: Bytes of one read.
         reads_per_s: While the operation ran.
         read_bytes_per_s: While it ran.

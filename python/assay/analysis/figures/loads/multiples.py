@@ -63,7 +63,7 @@ class Group:
         part: Name of the part.
         key: Key of its measure.
         title: What it is called.
-        base: Subject that others are divided by. None: there is no other subject.
+        base: Subject that others are divided by; None if there is no other subject.
         mixes: Mixes by name of subject, then by round and workload.
     """
 

@@ -63,8 +63,8 @@ class WorkProfile:
         seconds: Seconds by kind of work: CPU seconds of samples, or the operators' own time in
             plans.
         queries: Operations with most of each kind of work, largest first.
-        sampled: The samples. None: the source is plans.
-        doubt: Caveat on the source. None: no caveat.
+        sampled: The samples; None if the source is plans.
+        doubt: Caveat on the source. None means no caveat.
     """
 
     source: str

@@ -131,7 +131,7 @@ def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Rep
 
     Args:
         plans: Plans of the operation's statements, each with its text.
-        times: Number of executions of each statement. Empty: each once per operation.
+        times: Number of executions of each statement. Empty means each once per operation.
     """
     per_operation = {statement.name: statement.per_operation for statement in times}
     counts: dict[str, float] = {}

@@ -55,10 +55,10 @@ class Unused:
     Attributes:
         index: The index.
         why: The reason, as the end of a sentence.
-        to_try: What brings it back.
+        to_try: Step that makes the index usable again.
         at: Place of the evidence.
         alternative: The plan without this obstacle, if it was captured.
-        key: SQL key of an index that serves the condition. None: no index does.
+        key: SQL key of an index that serves the condition; None if no index does.
     """
 
     index: Index
@@ -235,7 +235,7 @@ def _condition_reason(
 
 
 def _key(expression: str) -> str | None:
-    """An expression as an index of its table has it; None: it has a value of each execution."""
+    """An expression as an index of its table has it; None if it has a value of each execution."""
     bare = _TEXT_OR_QUALIFIER.sub(lambda match: match[1] or "", expression)
     return None if _PARAMETER.search(_TEXT.sub("''", bare)) else f"({bare})"
 

@@ -58,7 +58,7 @@ def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
 
 
 def _full_scan(node: PlanNode) -> PlanNode | None:
-    """The full scan that a side of a join is; None: something else is between them.
+    """The full scan that a side of a join is; None means something else is between them.
 
     A whole index that is read without a condition is one, too.
     """

@@ -28,7 +28,7 @@ class Timed:
         plan: The plan that it is in.
         node: The operator.
         above: Operators above it, the root first.
-        fraction: Share of the operation's computing time, without the operator's inputs. None: it
+        fraction: Share of the operation's computing time, without the operator's inputs; None if it
             was not timed.
         reach: The same with the operation's reads and writes divided alike: the most that it took.
     """

@@ -20,7 +20,7 @@ def engine_lines(document: Mapping[str, Any], readme: str) -> Iterator[str]:
 
     Args:
         document: What `--json` prints.
-        readme: Description of how the engine is measured. Empty: none.
+        readme: Description of how the engine is measured. Empty means none.
     """
     if readme:
         yield readme

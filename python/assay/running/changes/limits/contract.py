@@ -43,7 +43,7 @@ class Wish:
         name: Name of its directory.
         limits: Limits in the units of `limit.NAMES`.
         cpus: CPUs that the engine may run on, if their number is limited.
-        device: The disk to which disk limits apply. None: no disk limits.
+        device: The disk to which disk limits apply. None means no disk limits.
         device_is_ours: Whether no other program uses that device.
     """
 

@@ -18,7 +18,7 @@ class Hierarchies:
 
     Attributes:
         first: By controller of version 1, the directory of our group.
-        second: The directory of our group in the tree of version 2. None: it is not mounted.
+        second: The directory of our group in the tree of version 2; None if it is not mounted.
         top: The topmost directory of that tree that we see.
     """
 
