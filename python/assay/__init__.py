@@ -27,14 +27,15 @@ PACKAGES = frozenset({"engines", "report", "study", "workloads"})
 def load(run: str = "latest", runs: str | Path | None = None) -> LoadedRun:
     """Opens a finished run for a notebook: its tables, its summary and its charts.
 
-    Warns with `assay.record.damage.DamagedRecordWarning` where the record is not as it was sealed.
+    Warns with `assay.record.damage.DamagedRecordWarning` if the record was changed after it was
+    sealed.
 
     Args:
-        run: `latest`, an id, the beginning of one, or a path.
-        runs: The directory of runs; `ASSAY_RUNS`, else `./runs`, unless given.
+        run: `latest`, an id, the beginning of an id, or a path.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Raises:
-        RecordUnreadableError: If there is no such run or its record is damaged.
+        RecordUnreadableError: If no run has this name, or its record is damaged.
     """
     from assay.report.notebook import load_run
 
@@ -42,7 +43,7 @@ def load(run: str = "latest", runs: str | Path | None = None) -> LoadedRun:
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whichever verb
-    """A verb of `assay.verbs`, imported when it is first asked for."""
+    """Return a verb of `assay.verbs`, which is imported at its first use."""
     if name.startswith("_"):
         raise AttributeError(name)
     from assay.verbs import function_of
@@ -57,7 +58,7 @@ def __dir__() -> list[str]:
 
 
 class _CallablePackage(ModuleType):
-    """A package by whose name there is a verb: `assay.report("latest")` calls the verb."""
+    """A package that has the name of a verb: `assay.report("latest")` calls the verb."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - the verb's own
         from assay.verbs import function_of

@@ -1,7 +1,7 @@
 """The causes on which a thread's time is spent: the parts of an operation's time.
 
-On a CPU, ready to run and kept from it, or asleep for a cause. What no source accounts for is a
-part of its own and is shown.
+A thread is on a CPU, ready to run, or asleep for a cause. Time that no source explains is a
+separate part and is shown.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ class Cause:
     """One part of an operation's time.
 
     Attributes:
-        name: As in documents and columns.
-        title: As people read it.
+        name: Name in documents and columns.
+        title: Title for readers.
         on_cpu: Whether the thread was on a CPU.
     """
 

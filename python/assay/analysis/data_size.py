@@ -23,10 +23,10 @@ class Size:
     """The size of a run's data.
 
     Attributes:
-        scale: As it was asked for.
-        amount: In the workload's own measure: rows of the table that its results are named with,
+        scale: The requested scale.
+        amount: Size in the workload's own measure: rows of the table that names its results, or
             else the scale.
-        unit: That table, or what the scale is called.
+        unit: Name of that table, or of the scale.
         is_counted: Whether it is rows of a table.
     """
 
@@ -61,13 +61,13 @@ def size_of(run: Run) -> Size:
 
 
 def rows_loaded(run: Run) -> float | None:
-    """Return the rows of all tables; None where they were not counted."""
+    """Return the number of rows of all tables; None if they were not counted."""
     rows = (_data(run).get("load") or {}).get("rows")
     return None if rows is None else float(rows)
 
 
 def data_bytes(run: Run) -> float | None:
-    """Return the bytes of the data when loading has ended; None where not measured."""
+    """Return the bytes of the data after loading; None if not measured."""
     files: Mapping[str, Any] = _data(run).get("files") or {}
     sizes = [file["bytes"] for file in files.values() if file.get("bytes") is not None]
     if sizes:
@@ -77,7 +77,7 @@ def data_bytes(run: Run) -> float | None:
 
 
 def host_memory_bytes(run: Run) -> float | None:
-    """Return the engine's memory: the host's, or its limit; None: not known."""
+    """Return the engine's available memory: the host's, or its limit; None if not known."""
     limits = run.facts.get("request", {}).get("limits") or {}
     candidates = [run.environment.get("host", {}).get("memory_bytes"), _bytes(limits.get("memory"))]
     sizes = [float(size) for size in candidates if size is not None]

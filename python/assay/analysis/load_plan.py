@@ -1,4 +1,4 @@
-"""The load that a run's plan asks for. An order, such as the power order, has none."""
+"""The load of a run's plan. An order, such as the power order, has none."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ OPEN = "open"
 
 @dataclass(frozen=True)
 class Load:
-    """The load that the measured part of a run was asked to carry.
+    """The requested load of a run's measured part.
 
     Attributes:
         shape: closed or open.
-        clients: Sessions at work.
+        clients: Number of concurrent sessions.
         rate_per_s: Operations a second that become due; None for a closed load.
         time_s: How long operations become due, until the engine is killed where it is; None where
             their number ends the run.
-        late_limit_s: Later than this an operation is skipped; None: never.
-        speed: How many times as fast as they were captured executions become due; None: they do at
-            a rate.
+        late_limit_s: Delay in seconds after which an operation is skipped. None means never.
+        speed: How many times as fast as they were captured executions become due; None if they do
+            at a rate.
     """
 
     shape: str
@@ -37,7 +37,7 @@ class Load:
 
 
 def load_of(facts: dict[str, Any]) -> Load | None:
-    """The load of a run's measured phase; None for orders and where there is no plan."""
+    """Return the load of a run's measured phase; None for orders and without a plan."""
     phase = measured_phase(facts)
     arrival, request = phase.get("arrival", {}), facts.get("request", {})
     if arrival.get("shape") not in (CLOSED, OPEN):

@@ -1,4 +1,4 @@
-"""One figure of a run, by the name that a study gives it."""
+"""Metrics of a run, by their names in studies."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Metric:
     """A figure of a run.
 
     Attributes:
-        name: As a study names it.
-        title: As an axis names it.
-        unit: As `quantities.text` knows them.
-        is_better: Which is better, `higher` or `lower`.
+        name: Name in study files.
+        title: Label of an axis.
+        unit: Unit, as in `quantities.text`.
+        is_better: Better direction, `higher` or `lower`.
     """
 
     name: str
@@ -79,7 +79,7 @@ def metric_named(name: str, run: Run) -> Metric:
 
 
 def kind_of_metric(metric: Metric) -> str | None:
-    """Return the kind of runs that have the metric; None: all."""
+    """Return the kind of runs that have the metric; None for all kinds."""
     if metric.unit == PER_HOUR:
         return TEST
     if metric.name in (TOTAL, MEAN):
@@ -96,7 +96,7 @@ def default_metric(run: Run) -> Metric:
 
 
 def value_of(run: Run, metric: Metric) -> float | None:
-    """The metric of a run; None where it has none."""
+    """Return the metric of a run; None if it has none."""
     if metric.unit == PER_HOUR:
         kind, _, number = metric.name.partition("_")
         return _test_metric(run, kind, int(number) if number else None)

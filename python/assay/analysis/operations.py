@@ -24,7 +24,7 @@ NS = 1e-9
 def measured(events: pl.DataFrame) -> pl.DataFrame:
     """The events of the measured phase, dictionary columns as plain text.
 
-    What was under way when the run was stopped is no pass of its operation and is left out.
+    Operations in progress when the run was stopped are left out.
     """
     return plain(events.filter(is_counted(events)))
 
@@ -93,7 +93,7 @@ def geometric_mean(values: Sequence[float]) -> float | None:
 def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float | None]:
     """Sum and geometric mean of operations' times.
 
-    None where one has no time, or there is none: the rest would look like a result.
+    It is None if an operation has no time, because the sum of the others would look like a result.
     """
     times = [value for value in seconds if value is not None]
     if not times or len(times) != len(seconds):
@@ -115,7 +115,7 @@ def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
 
 
 def window_of(run: Run) -> tuple[int, int] | None:
-    """Begin and end of what a record is of; None if nothing ended in it.
+    """Return begin and end of the recorded load or observation; None if nothing ended in it.
 
     Of a run it is its measured phase, of a server that was observed the time of looking.
     """

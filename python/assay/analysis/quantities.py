@@ -29,7 +29,7 @@ class Spread:
     Attributes:
         middle: Median.
         low, high: Lowest and highest.
-        count: Rounds; of one there is no spread.
+        count: Number of rounds. A single round has no spread.
     """
 
     middle: float
@@ -89,7 +89,7 @@ def change_text(share: float) -> str:
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
-    """Median, lowest and highest of what is known; None of nothing."""
+    """Return median, lowest and highest of the known values; None without any."""
     numbers = [float(value) for value in values if value is not None]
     return Spread(median(numbers), min(numbers), max(numbers), len(numbers)) if numbers else None
 

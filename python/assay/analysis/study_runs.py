@@ -22,10 +22,10 @@ class StudyRun:
 
     Attributes:
         part: The part of the study that it is of.
-        levels: By factor the name of its level.
-        round: From 1.
-        run: Its record.
-        checks: What its checks came to; empty where nobody judged it.
+        levels: Name of the level, by factor.
+        round: Number of the round, from 1.
+        run: Record of the run.
+        checks: Results of its checks; empty if it was not checked.
     """
 
     part: str

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 def summarise(run: Run) -> Summary:
-    """The summary of a run, as far as its streams go: an absent stream measures nothing."""
+    """Return the summary of a run. Figures of missing streams are not measured."""
     if run.kind == KIND_OBSERVED:
         used = window_accounts(run)
         counted = _engine_counters(run)
@@ -133,7 +133,7 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
 
 
 def window_accounts(run: Run) -> Accounts | None:
-    """CPU accounts of the measured part; None where there are no samples around it."""
+    """Return the CPU accounts of the measured part; None without samples around it."""
     window = window_of(run)
     if window is None or not run.has("cpus") or not run.has("processes"):
         return None

@@ -29,29 +29,29 @@ class OperationSummary:
     """One operation of the measured phase.
 
     Attributes:
-        name, title: As in the workload.
+        name, title: Name and title in the workload.
         seconds: Median service time over the passes; None if no pass succeeded. Of a statement that
             was observed the mean: the server counts sums.
         seconds_min, seconds_max: Fastest and slowest pass.
         share: Of the sum of all medians, or of all service time under a load, 0 to 1.
-        outcome: `ok` if every pass succeeded, else `failed` or `skipped`.
+        outcome: `ok` if every pass succeeded, otherwise `failed` or `skipped`.
         error: Class of the first error.
-        passes: How often it was scheduled.
+        passes: Number of times that it was scheduled.
         rows: Rows it returned.
         where: Shares of its time that add up to 1; None where it was not measured.
         coverage: Accounted share of thread time before scaling.
         parallelism: CPU seconds a second.
-        threads_at_work: Engine threads at work, mean.
+        threads_at_work: Mean number of engine threads at work.
         memory_peak_bytes: Highest resident memory of the engine during it, what its processes
             share counted once: by the kernel's mark, of a server by samples.
-        memory_growth_bytes: By how much that was above what was resident before it.
+        memory_growth_bytes: This peak minus the resident memory before the operation.
         memory_peak_pss_bytes: Highest sum of its processes' proportional memory that was read.
-        engine_memory_bytes: By the engine's own account, when it was asked for its plan.
+        engine_memory_bytes: Memory that the engine reported with the operation's plan.
         read_bytes, write_bytes: Storage traffic of one execution, median.
         minor_faults: Page faults of one execution, median.
         disk_method: How waiting for disk was measured.
         failed, skipped, retries: Counts over the measured part.
-        retries_by_class: Of a load: retries by class of the error that each came of.
+        retries_by_class: Retries under a load, by class of the error.
         throughput_per_s, latency, service: Of a closed or an open load; None in the power order.
     """
 
@@ -91,26 +91,27 @@ class Summary:
     """One run in figures.
 
     Attributes:
-        operations: In the order of the first pass.
-        metrics: Named figures with their units in the names; None: not measured.
-        findings: Claims, in the order in which they are told.
+        operations: Operations in the order of the first pass.
+        metrics: Named figures with their units in the names; None if not measured.
+        findings: Findings in the order of the report.
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU of all probes as a share of one core; None without probes.
-        load: Of a closed or an open load; None in the power order.
-        engine_counters: What the engine counted itself, as `analysis.engine_counters` tells it.
-        sessions: Who used a server's CPU, as `analysis.sessions` tells it.
-        where: Where the time of the whole run went; None where it was not measured.
-        statements: Of operations whose statements were noted, by name.
-        stalls: Times in which a load got little done; None where that is not known.
-        transactions: Of a workload that specifies its mix; None of others.
-        work: What sessions did under a load; None in the power order.
+        load: Figures of a closed or an open load. None in the power order.
+        engine_counters: The engine's counters, from `analysis.engine_counters`.
+        sessions: CPU time of a server by user, from `analysis.sessions`.
+        where: Split of the whole run's time; None if not measured.
+        statements: Statements of operations whose statements were noted, by name.
+        stalls: Times of low throughput in a load; None if not known.
+        transactions: Transactions of a workload that specifies its mix; None of others.
+        work: Work of sessions under a load; None in the power order.
         sequence: Mixes of clients that play an order, in its specification's terms; None of others.
-        mixes: Of clients that play an order by themselves; None of others.
-        cluster: What nodes did; None of an engine that is no cluster.
+        mixes: Steadiness of mixes of clients that each execute a fixed order. None means other
+            loads.
+        cluster: Work of the nodes; None if the engine is not a cluster.
         silenced: Causes that a witness contradicts.
-        time: Where the wall time of the run went, as a tree; None where it was not split.
+        time: Tree of the run's wall time; None where it was not split.
         trees: The same of operations, by name; those that were not split are left out.
-        observed: How a server was looked at that others drove; None of runs.
+        observed: Facts of an observation; None if the record is a run.
     """
 
     operations: tuple[OperationSummary, ...]

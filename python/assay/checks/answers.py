@@ -29,7 +29,7 @@ TO_COMPARE = "To compare the next runs:"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid at the first wrong row; unknown where there is nothing to compare with."""
+    """Invalid at the first wrong row; unknown if there are no rows to compare with."""
     if (reason := _no_answers(run)) is not None:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     refresh = Refresh.of(run.facts.get("test"))

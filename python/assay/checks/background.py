@@ -20,7 +20,7 @@ UNTOLD = (
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if processes that are not ours used more than the threshold of the machine."""
+    """Unknown if other processes used more CPU time of the machine than the threshold."""
     used = window_accounts(run)
     if used is None:
         reason = "background load not measured: there are no CPU samples around the measured part"

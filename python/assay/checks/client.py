@@ -65,11 +65,11 @@ def _of_fleet(run: Run) -> CheckResult:
 
 
 def client_cpus(run: Run, cpus: int) -> int:
-    """Return the number of CPUs the driver could use: those it is pinned to, at most one a client.
+    """Return the number of CPUs that the driver could use: at most one per client.
 
     Args:
         run: The run.
-        cpus: How many CPUs the machine has, where nothing else is recorded.
+        cpus: Number of CPUs of the machine, used if nothing else is recorded.
     """
     load = load_of(run.facts)
     may = pinned_cpus(run).get("client") or cpus_allowed(run) or cpus

@@ -1,7 +1,8 @@
 """Checks that the data were consistent before the load and after it.
 
-A condition is an operation of `before` or `after` whose right answer has no row: what it returns
-violates it. One of the mix that is played before it to be compared with kept rows is none.
+A condition is an operation of `before` or `after` whose right answer has no rows. Each returned row
+violates it. Operations of the mix that are executed first, for comparison with kept rows, are not
+conditions.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ NAME = "driver_lag"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if the 99th percentile of lag is too large a share of that of latency."""
+    """Unknown if the 99th percentile of lag is too large compared with that of latency."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
         reason = "no load: the driver had one operation at a time"

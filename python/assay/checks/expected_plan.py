@@ -1,6 +1,6 @@
 """Checks that a query was executed with the plan that the study's part expects.
 
-It is of a study: a run alone expects nothing, so it is not among the checks of every run.
+Only studies state expected plans, so this is not among the checks of every run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNREMARKED = ("projection", "result")
 
 
 def expected_plan(run: Run, steps: Sequence[str]) -> CheckResult:
-    """Invalid at the first statement with another plan; unknown where plans are missing.
+    """Invalid at the first statement with another plan; unknown if plans are missing.
 
     Args:
         run: A run that ended well.
@@ -42,7 +42,7 @@ def expected_plan(run: Run, steps: Sequence[str]) -> CheckResult:
 
 
 def plan_steps(plan: Plan) -> list[str]:
-    """A plan's operators with what they read, each before its inputs."""
+    """Return a plan's operators with the tables and indexes they read, each before its inputs."""
     return [_step(node) for node in plan.root.walk() if node.operator not in UNREMARKED]
 
 

@@ -1,4 +1,4 @@
-"""Checks that each type of transaction had its share of those that succeeded."""
+"""Checks that each type of transaction has its required share of successful transactions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ DIGITS = 2
 def check(run: Run) -> CheckResult:
     """Invalid if a type has less than its least share of the measured part.
 
-    Where operations are dealt from decks, those that were not played to their end may lack what
-    makes up the difference: then the run is too short to say, and its verdict is unknown.
+    If operations are dealt from decks, unfinished decks may explain the difference. Then the run is
+    too short to decide, and the verdict is unknown.
     """
     shares_min: dict[str, float] = run.facts["workload"].get("shares_min", {})
     if not shares_min:

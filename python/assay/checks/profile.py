@@ -25,7 +25,7 @@ PROBE = "profile"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if samples were lost, or stand for more or less CPU time than was used."""
+    """Unknown if samples were lost, or if their CPU time differs from the measured CPU time."""
     profile = read_profile(run)
     if profile is None:
         return CheckResult(NAME, Verdict.VALID, "not profiled: no CPU samples were asked for")

@@ -63,7 +63,7 @@ def grew(went: Schedule, load: Load) -> bool:
 
 
 def backlog_limit(went: Schedule, load: Load) -> float:
-    """Operations that may wait at the end: what is due in a moment, or one for each client."""
+    """Return how many operations may wait at the end: a short time's worth, or one per client."""
     return max(went.rate_per_s * BACKLOG_SECONDS_MAX, float(load.clients))
 
 

@@ -1,4 +1,4 @@
-"""`advice.toml`: how one engine does what findings advise in words that are no engine's."""
+"""`advice.toml`: how one engine carries out the engine-independent advice of findings."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ RunningChange = Literal["index", "statistics", "vacuum", "setting"]
 
 
 class CannotError(Exception):
-    """An engine cannot do what is advised; the message says why."""
+    """Error: an engine cannot carry out the advice. The message says why."""
 
 
 class CheaperValue(BaseModel):
     """A value of a setting with which commits wait less.
 
     Attributes:
-        value: As the engine takes it.
-        but: What is given up for it, in words.
+        value: Value in the engine's form.
+        but: Disadvantage of the value, in words.
         alike: Other values with which commits wait no more than with it.
     """
 
@@ -55,17 +55,17 @@ class CheaperValue(BaseModel):
 
 
 class SettingFacts(BaseModel):
-    """The setting that plays a role.
+    """The engine's setting for a role, such as work memory.
 
     Attributes:
-        name: As the engine has it.
-        values: How a value is written.
-        on, off: The words of a switch.
-        limits: Of memory, what may use that much, in words; of a timeout, what is waited for.
-        cheaper: The value under which commits wait less, and what that costs, in words.
+        name: Name of the setting in the engine.
+        values: Form of a value.
+        on, off: Values of a switch.
+        limits: Consumer that a memory setting limits, or event that a timeout waits for, in words.
+        cheaper: The value with which commits wait less, and its disadvantage in words.
         needs: Another setting and its values, in lower case, without which this one does nothing.
-        session: Whether each session can have a value of its own.
-        restart: Whether a server has to be started anew for another value.
+        session: Whether each session can have its own value.
+        restart: Whether a new value requires a restart of the server.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -85,12 +85,12 @@ class CostlyFacts(BaseModel):
     """A setting that costs time by itself.
 
     Attributes:
-        setting: As the engine has it.
+        setting: Name of the setting in the engine.
         values: Values that cost, in lower case.
-        above: Numbers above this cost; None: no number does.
+        above: Numbers above this have a cost; None if no number has.
         part: Path of the node of the time tree in which it costs.
-        says: What the engine does then.
-        default: The value that costs nothing.
+        says: Behaviour of the engine with such a value.
+        default: The value without this cost.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -108,8 +108,8 @@ class RunningFacts(BaseModel):
 
     Attributes:
         make: File of SQL that makes it.
-        undo: File of SQL that takes it back; None: no statement does.
-        costs: What it costs beside its gain, as a clause.
+        undo: SQL file that reverts the change; None if no statement can.
+        costs: Disadvantages of the change, as a clause.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -123,18 +123,18 @@ class AdviceFacts(BaseModel):
     """`advice.toml`. Unknown keys are errors.
 
     Attributes:
-        quote: Stands around names in SQL; doubled where it is part of one.
+        quote: Quote character for names in SQL. It is doubled within a name.
         expressions: Whether an index may be of an expression.
         by_column: Whether tables are stored column by column, so that scans read on fast.
-        sizes: Words behind a number of bytes, with what each is.
-        sizes_in_sql: Whether a size in SQL has these words; else it is a number of bytes.
-        settings: By role.
+        sizes: Units of sizes, with their number of bytes.
+        sizes_in_sql: Whether a size in SQL has these units. Otherwise it is a number of bytes.
+        settings: Settings by role.
         statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index;
             that of a trigger, which switches it off, has `$trigger` and `$table`.
-        running: How the same is done on a server that others use, by what is done.
-        beside: What a statement does beside what it is for, in words.
+        running: Statements for a server that others use, by action.
+        beside: Side effects of a statement, in words.
         costly: Settings that cost time by themselves.
-        upkeep: Settings that pace upkeep, by the sort of work in the engine's words.
+        upkeep: Settings that pace maintenance, by the engine's name of the work.
         without: Roles and statements that the engine has no need of, each with the reason.
     """
 
@@ -165,7 +165,7 @@ class AdviceFacts(BaseModel):
         """Name and value of the setting of a role, as the engine takes them.
 
         Args:
-            role: One of `ROLES`.
+            role: The role, one of `ROLES`.
             value: Bytes or a count in digits, `on` or `off`.
 
         Raises:
@@ -210,10 +210,10 @@ class AdviceFacts(BaseModel):
 
 
 def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
-    """The facts of one `advice.toml`; its files of SQL are there.
+    """Return the facts of one `advice.toml`, after a check that its SQL files exist.
 
     Raises:
-        EngineError: With file, key and mend.
+        EngineError: If the file has an error. The message has file, key and remedy.
     """
     try:
         facts = AdviceFacts.model_validate(document)

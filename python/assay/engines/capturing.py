@@ -16,7 +16,7 @@ class ReadsLogs(Protocol):
     """An engine whose servers write logs that Assay reads."""
 
     def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
-        """Return the statements of these files of one log; None: it is no log of this engine.
+        """Return the statements in the files of one log; None if it is not a log of this engine.
 
         Raises:
             EngineError: If a file begins as a log of this engine and cannot be read.
@@ -33,7 +33,7 @@ class CountsStatements(Protocol):
     """An engine whose servers count the executions of each statement."""
 
     def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
-        """Return what ran in the next seconds, by counters and by samples of sessions.
+        """Return the statements of the next seconds, from counters and samples of sessions.
 
         Raises:
             EngineError: If the server cannot be reached, or its counters cannot be read.

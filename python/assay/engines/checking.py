@@ -1,7 +1,7 @@
 """Contracts for checking foreign statements: keep them from writing, and try them.
 
-Both are protocols beside `assay.engines.contract`. An engine without them is asked as it is: what
-its statements do is then known by their words alone, and a wrong name by its first execution.
+Both are protocols that complete `assay.engines.contract`. Without them, the effect of a statement
+is known only from its text, and a wrong name only from its first execution.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ReadsOnlyByTransaction(Protocol):
     def read_only_transaction(self, instance: Instance) -> str | None:
         """Return the statement that begins a transaction that refuses writes.
 
-        None where the instance's connections refuse writes by themselves, or may write.
+        None if the instance's connections refuse writes by themselves, or may write.
         """
         ...
 
@@ -53,23 +53,23 @@ class OpensFiles(Protocol):
 
     @property
     def reads_only_by(self) -> str:
-        """The means by which a file is opened read only, for people."""
+        """The means by which a file is opened read only, for readers."""
         ...
 
     def file(self, dsn: str) -> Path:
-        """Return the file that a DSN names. Raises `EngineError` if there is none."""
+        """Return the file that a DSN names. Raises `EngineError` if it does not exist."""
         ...
 
 
 @runtime_checkable
 class ChangesFiles(Protocol):
-    """Engines that open files (`OpensFiles`) and take a change of one back exactly."""
+    """Engines that open files (`OpensFiles`) and can revert a change of one exactly."""
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
         """Return the statements that take a change back, as the file is before it.
 
         Args:
-            instance: Of the file, opened for reading.
+            instance: Instance with the file, opened for reading.
             make: Statements of the change.
             undo: The statements that people are shown for it.
 
@@ -91,10 +91,10 @@ def named_file(dsn: str, scheme: str) -> Path:
 
 @runtime_checkable
 class TellsDialects(Protocol):
-    """Engines whose statements are in the grammar of whatever product is behind the address."""
+    """Engines whose SQL dialect depends on the product behind the address."""
 
     def dialects_at(self, dsn: str) -> tuple[str, ...]:
-        """Dialects of the product, the own one first; empty: the product is not known."""
+        """Dialects of the product, the own one first; empty if the product is not known."""
         ...
 
 
@@ -103,8 +103,8 @@ class Trial:
     """A statement that is to be prepared.
 
     Attributes:
-        text: With `$1`, `$2`, ... for its values.
-        values: One draw of them; None: they are not known before it is played.
+        text: Statement with `$1`, `$2`, ... for its values.
+        values: One draw of its values; None if they are not known before execution.
     """
 
     text: str
@@ -117,10 +117,10 @@ class Refusal:
 
     Attributes:
         kind: What is wrong.
-        message: The server's words in one line, without the product's name.
-        name: The name that is wrong, as the server quotes it; None: it names none.
-        position: Where in the text, from 0; None: that is not told.
-        grant: The statement that would allow it, where a permission is missing.
+        message: The server's message in one line, without the product's name.
+        name: The wrong name, as the server quotes it. None means it quotes none.
+        position: Position in the text, from 0; None if not reported.
+        grant: The statement that grants the missing permission.
     """
 
     kind: RefusalKind
@@ -135,10 +135,10 @@ class Tried:
     """The result of trying one statement.
 
     Attributes:
-        refusal: Why it cannot be executed; None: it can, as far as the server tells beforehand.
-        untried: Why it was not tried; None: it was.
-        cost: The optimiser's guess, in the engine's own unit; None: it makes none.
-        rows: Rows that it expects to return; None: it does not say.
+        refusal: Reason why it cannot be executed; None if no reason is known beforehand.
+        untried: Reason why it was not tried; None if it was tried.
+        cost: The optimiser's cost estimate, in the engine's own unit; None if it reports none.
+        rows: Number of rows that it expects to return; None if not reported.
     """
 
     refusal: Refusal | None = None
@@ -152,7 +152,7 @@ class KnownTable:
     """A table or view that the connection may look up.
 
     Attributes:
-        schema: Its namespace; empty where there is none.
+        schema: Schema of the table; empty if it has none.
         name: Its name.
         columns: Its columns in order.
         visible: Whether its name alone finds it.
@@ -171,7 +171,7 @@ class TriesStatements(Protocol):
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Prepare the statements of each operation, and guess their cost where that is cheap.
+        """Prepare the statements of each operation, and estimate their cost if that is cheap.
 
         Nothing is executed but settings of the session between them, which are undone. Raises
         `EngineError` if the connection is lost.

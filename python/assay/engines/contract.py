@@ -1,8 +1,8 @@
 """The contract of an engine: facts in `engine.toml`, behaviour in `engine.py`.
 
-An engine is one of two kinds. An `Embedded` one lives in the driver's host process. A `Server` has
-processes of its own: the owner of the run starts them through the guardian, and whoever asks it
-attaches by its address; a server that runs already is attached to in the same way.
+There are two kinds of engines. An `Embedded` one runs in the driver's process. A `Server` has its
+own processes, which the run starts through the guardian. Clients connect by its address, as they do
+to a server that runs already.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Wanted:
     """The product that is wanted: engine, version and source.
 
     Attributes:
-        version: As after the `@`: `18` or `18.6`; None: the engine's default.
+        version: Version after the `@`: `18` or `18.6`. None means the engine's default.
         bin_dir: Programs that are there already, instead of any that are obtained.
-        cache: Where obtained engines are kept.
+        cache: Directory of obtained engines.
     """
 
     cache: Path
@@ -56,9 +56,9 @@ class Product:
     """A product that is installed.
 
     Attributes:
-        version: The version in full, as the product tells it.
-        home: Its directory; None where it is a library of ours.
-        origin: Where it came from: provider, package, checksums. For the record.
+        version: The full version, as the product reports it.
+        home: Directory of the product; None if it is a library of Assay.
+        origin: Source of the product for the record: provider, package, checksums.
     """
 
     version: str
@@ -68,10 +68,10 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """The directories of one instance. `data` holds what must survive a restart; all are ours.
+    """The directories of one instance. `data` has the files that must survive a restart.
 
-    `file` is a database file that is somebody else's, in the place of what is in `data`; it is
-    opened for reading alone where `reads_only` says so.
+    `file` is the user's database file, which is used instead of `data`. With `reads_only` it is
+    opened only for reading.
     """
 
     data: Path
@@ -87,7 +87,7 @@ Address = dict[str, Any]
 
 @dataclass
 class Instance:
-    """One engine to be asked. `handle` is the engine's own affair."""
+    """A running engine. Only the engine itself uses `handle`."""
 
     settings: Mapping[str, str]
     handle: Any = field(repr=False)
@@ -99,7 +99,7 @@ class Engine(Protocol):
     """A recipe for one database product."""
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Makes sure the product is there. Raises `EngineError` with the mend."""
+        """Obtain the product if needed. `EngineError` says how to fix a failure."""
         ...
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -118,7 +118,7 @@ class SharesSessions(Protocol):
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """The sessions of these numbers, as `Engine.sessions` has them among all."""
+        """Return the sessions with these numbers out of all of `Engine.sessions`."""
         ...
 
 
@@ -127,7 +127,7 @@ class TellsPort(Protocol):
     """Servers that are reached by TCP, so that their processes can be found on their own host."""
 
     def port(self, instance: Instance) -> int | None:
-        """The port that it was reached at; None: it was reached otherwise."""
+        """Return the port of the connection; None if it does not use TCP."""
         ...
 
 
@@ -136,7 +136,7 @@ class Embedded(Protocol):
     """Engines in the driver's host. Starting one instance twice is a programmer's error."""
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Starts an instance. Raises `EngineError` with the setting at fault and the mend."""
+        """Starts an instance. `EngineError` names a wrong setting and how to fix it."""
         ...
 
     def stop(self, instance: Instance) -> None:
@@ -147,7 +147,7 @@ class Embedded(Protocol):
 class Launcher(Protocol):
     """Starts processes for a server engine; every one of them ends with the run.
 
-    Where we are root, programs run as an unprivileged user, who owns what `own` was called for.
+    For root, programs run as an unprivileged user, who owns the directories given to `own`.
     """
 
     @property
@@ -160,7 +160,7 @@ class Launcher(Protocol):
         ...
 
     def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
-        """Runs a program to its end. Raises `EngineError` with its last words if it fails."""
+        """Runs a program to its end. Raises `EngineError` with its last output if it fails."""
         ...
 
     def serve(
@@ -187,13 +187,13 @@ class Launcher(Protocol):
     def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
         """Starts a process beside the server, such as a bridge to it; returns its process id.
 
-        Its CPU time is on an account of its own: neither the server's nor the driver's. Its log
+        Its CPU time has a separate account, which is neither the server's nor the driver's. Its log
         has the account's name.
         """
         ...
 
     def last_words(self) -> str | None:
-        """None while the server and all beside it live; else how one ended, with its log's end."""
+        """Return None while the server and its helpers run; otherwise how one of them ended."""
         ...
 
 
@@ -206,7 +206,8 @@ class Server(Protocol):
     ) -> Address:
         """Starts a server on `place`, waits until it answers, and returns its address.
 
-        `place` is empty, or as an orderly stop left it. Raises `EngineError` with the mend.
+        `place` is empty, or in the state after an orderly stop. `EngineError` says how to fix a
+        failure.
         """
         ...
 
@@ -218,7 +219,8 @@ class Server(Protocol):
         """Connects for administration.
 
         Raises:
-            EngineError: Tells refusal, wrong password and wrong name apart, each with its mend.
+            EngineError: If the connection fails. The message distinguishes refusal, wrong password
+                and wrong name, each with a remedy.
         """
         ...
 
@@ -235,7 +237,7 @@ class Server(Protocol):
         ...
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Return the note on a namespace; None if there is no namespace, empty without a note."""
+        """Return the note on a schema; None if the schema does not exist, empty without a note."""
         ...
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
@@ -243,7 +245,7 @@ class Server(Protocol):
         ...
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Makes a namespace for our tables on a server that is not ours, with a note."""
+        """Creates a schema for Assay's tables on the user's server, with a note."""
         ...
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
@@ -251,7 +253,7 @@ class Server(Protocol):
         ...
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Tables without a namespace are those of this one, here and by the instance's address."""
+        """Make this schema the default, for this connection and for the instance's address."""
         ...
 
     def drop_schema(self, instance: Instance, name: str) -> None:
@@ -266,8 +268,8 @@ class Node:
     Attributes:
         name: Unique in the cluster; the object of its counters.
         role: What it does: plans and gathers, works, or both.
-        host: Where it is, as the cluster tells.
-        pids: Its root processes where it is on this host; empty: it is elsewhere.
+        host: Host of the node, as the cluster reports it.
+        pids: Its root processes if it is on this host; empty if it is on another host.
     """
 
     name: str
@@ -291,7 +293,7 @@ class Clustered(Protocol):
 
 @runtime_checkable
 class Restarts(Protocol):
-    """Servers of ours that are started again when they died, while a run goes on."""
+    """Servers that Assay can restart after a crash while a run continues."""
 
     def restart(
         self,
@@ -301,10 +303,10 @@ class Restarts(Protocol):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Starts a server that died again and waits until it answers at the same address.
+        """Restarts a server that died, and waits until it answers at the same address.
 
-        Sessions wait for it, so that the operations that follow do not fail, too. Raises
-        `EngineError` with the mend.
+        Sessions wait for it, so that later operations do not fail. `EngineError` says how to fix a
+        failure.
         """
         ...
 
@@ -315,8 +317,9 @@ class Bridging:
 
     Attributes:
         launcher: Starts it.
-        cache: Where obtained products are kept.
-        drivers: JDBC drivers that were named, files or names of Maven; empty: the engine's own.
+        cache: Directory of obtained products.
+        drivers: Requested JDBC drivers, as files or Maven names. Empty means the engine's default
+            driver.
     """
 
     launcher: Launcher
@@ -326,22 +329,22 @@ class Bridging:
 
 @runtime_checkable
 class Bridged(Protocol):
-    """Servers that are reached through a process of ours beside them, also those that run already.
+    """Servers that Assay reaches through a bridge process, including servers that run already.
 
     The `start` of a private server starts it by itself.
     """
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
-        """Starts the process; the address with where it listens. Raises `EngineError`."""
+        """Start the bridge process; return the address with its socket. Raises `EngineError`."""
         ...
 
 
 @runtime_checkable
 class Speaks(Protocol):
-    """Servers that are started and asked otherwise for one of their languages."""
+    """Servers that are started and queried differently for one of their languages."""
 
     def speak(self, language: Language) -> None:
-        """Servers that are started from now on are asked in it, and their addresses say so."""
+        """Select the query language of servers that start from now on, and of their addresses."""
         ...
 
 
@@ -350,9 +353,9 @@ class Cached:
     """The part of a table or an index that the engine's own cache holds.
 
     Attributes:
-        name: The engine's name of it; empty: of all together.
+        name: The engine's name of the object. Empty means all objects together.
         cached_bytes: So much is in the cache.
-        bytes: Its size; None where that is not told.
+        bytes: Size of the object; None if not reported.
     """
 
     name: str
@@ -362,15 +365,15 @@ class Cached:
 
 @runtime_checkable
 class TellsCached(Protocol):
-    """The contract of engines that report what their own cache holds."""
+    """Engines that report the content of their own cache."""
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """Tables and indexes of which something is cached, the most first."""
+        """Return tables and indexes with cached pages, the largest first."""
         ...
 
 
 class CounterReader(Protocol):
-    """Reads an engine's own counters on a connection of its own."""
+    """Reads an engine's counters on a separate connection."""
 
     def read(self) -> list[tuple[str, str, str, float]]:
         """Rows of (source, object, counter, value), raw: never rates. Raises `OSError`."""
@@ -383,10 +386,10 @@ class CounterReader(Protocol):
 
 @runtime_checkable
 class HasCounters(Protocol):
-    """Engines that count what they do."""
+    """Engines that have counters."""
 
     def counters(self, instance: Instance) -> CounterReader:
-        """A reader on a connection of its own."""
+        """Return a counter reader with its own connection."""
         ...
 
 
@@ -395,7 +398,7 @@ class HasSessionSettings(Protocol):
     """Servers whose clients may have settings of their own."""
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """A DSN whose sessions have these settings beside those that it says already."""
+        """Return a DSN with additional settings for its sessions."""
         ...
 
 
@@ -404,5 +407,5 @@ class ChecksSettings(Protocol):
     """Engines that can refuse a setting before anything was loaded."""
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Raises `EngineError` with the setting at fault and the mend."""
+        """Raises `EngineError` that names a wrong setting and how to fix it."""
         ...

@@ -1,4 +1,4 @@
-"""Finds engines: folders beside this file, entry points of other packages, and ASSAY_ENGINES.
+"""Finds engines: folders in this package, entry points of other packages, and ASSAY_ENGINES.
 
 `ASSAY_ENGINES` is a list of folders, separated by colons, each holding engine folders.
 """
@@ -57,12 +57,12 @@ class EngineFolder:
         return self._facts_of(COUNTERS)
 
     def operations(self) -> dict[str, Any] | None:
-        """Rules from the engine's functions to what they do; None if it has none.
+        """Return the rules that classify the engine's functions; None without rules.
 
         Raises:
             EngineError: If `operations.toml` cannot be read.
-            UsageError: If one of its rules is refused, or there is no engine whose rules it is
-                said to have; says which and why.
+            UsageError: If a rule is refused, or the engine whose rules it shares does not exist.
+                The message says which and why.
         """
         if self.facts.operations_of is not None:
             return find_engine(self.facts.operations_of).operations()
@@ -75,7 +75,7 @@ class EngineFolder:
         """Return how the engine carries out advice; None if it does not declare it.
 
         Raises:
-            EngineError: If `advice.toml` cannot be read or says something unknown.
+            EngineError: If `advice.toml` cannot be read or has an unknown key or value.
         """
         document = self._facts_of(ADVICE)
         if document is None:
@@ -96,7 +96,7 @@ class EngineFolder:
         """Return the engine's knobs and the counters that recommend them; empty if undeclared.
 
         Raises:
-            EngineError: If `knobs.toml` cannot be read or says something unknown.
+            EngineError: If `knobs.toml` cannot be read or has an unknown key or value.
         """
         return read_knobs(self._facts_of(KNOBS) or {}, self.folder / KNOBS)
 
@@ -104,16 +104,16 @@ class EngineFolder:
         """Return the techniques that can be switched off; empty if undeclared.
 
         Raises:
-            EngineError: If `techniques.toml` cannot be read or says something unknown.
+            EngineError: If `techniques.toml` cannot be read or has an unknown key or value.
         """
         return read_techniques(self._facts_of(TECHNIQUES) or {}, self.folder / TECHNIQUES)
 
     def waits(self) -> dict[str, Any] | None:
-        """Rules from what the engine's threads sleep in to causes; None if it has none.
+        """Return the rules that classify the engine's waits; None without rules.
 
         Raises:
             EngineError: If `waits.toml` cannot be read.
-            UsageError: If one of its rules is refused; says which and why.
+            UsageError: If a rule is refused. The message says which and why.
         """
         from assay.analysis.waits.rules import waits_of
 
@@ -197,7 +197,7 @@ def _facts_in(text: str) -> EngineFacts:
 
 
 def read_facts(manifest: Path) -> EngineFacts:
-    """The facts of one engine. Raises `EngineError` with file, key and mend."""
+    """Return the facts of one engine. `EngineError` has file, key and remedy."""
     try:
         return _facts_in(manifest.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -211,7 +211,7 @@ def read_facts(manifest: Path) -> EngineFacts:
 
 
 def find_engines() -> dict[str, EngineFolder]:
-    """All engines by name; where two have the same name, the first one found."""
+    """Return all engines by name. If two have the same name, the first one counts."""
     engines: dict[str, EngineFolder] = {}
     for root in _roots():
         for manifest in sorted(root.glob(f"*/{MANIFEST}")):
@@ -224,7 +224,7 @@ def find_engine(name: str) -> EngineFolder:
     """The engine of this name.
 
     Raises:
-        UsageError: If there is none; names the nearest.
+        UsageError: If no engine has this name. The message names the most similar one.
     """
     # Most are named as their folder is: packages need not be asked for one of these.
     for folder in (root / name.replace("-", "_") for root in _roots()):

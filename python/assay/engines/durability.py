@@ -1,4 +1,4 @@
-"""Named levels of durability: what an engine's settings promise of a transaction that committed.
+"""Named levels of durability: the guarantee of an engine's settings for committed transactions.
 
 `full`: it survives a crash of the engine and of the host. `relaxed`: it survives a crash of the
 engine, or the last moments of transactions may be lost with the host, but what is left is whole.
@@ -23,9 +23,9 @@ class DurabilityFacts(BaseModel):
     """`[durability.LEVEL]` of `engine.toml`: settings by name, and a sentence about them.
 
     Attributes:
-        about: What a transaction that committed survives, for people.
-        settings: Values as the engine tells them.
-        moot: Those of the settings that do not matter where others have these values.
+        about: What a transaction that committed survives, for readers.
+        settings: Values of settings as the engine reports them.
+        moot: Settings that have no effect if others have the given values.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

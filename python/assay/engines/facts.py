@@ -15,10 +15,10 @@ class ProductFacts(BaseModel):
 
     Attributes:
         version: The version in full.
-        provider: Which of `assay.engines.providers` brings it.
-        package: What the provider is asked for, in the provider's own notation.
-        sha256: Of the file or files that are brought, by name; pinned.
-        about: What sets it apart, for people.
+        provider: Name of the provider in `assay.engines.providers`.
+        package: Name of the package, in the provider's own notation.
+        sha256: SHA-256 of the file or files that are brought, by name; pinned.
+        about: Difference from other versions, for readers.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -35,28 +35,29 @@ class EngineFacts(BaseModel):
 
     Attributes:
         kind: `embedded` engines live in the driver's host process, `server` ones in their own.
-        session: Which session of the driver speaks to it.
-        languages: In which languages it can be asked, each with its session; empty: SQL.
-        plans: Languages whose plans it tells, where it tells any.
+        session: Kind of the driver's session for it.
+        languages: Query languages, each with its kind of session. Empty means SQL.
+        plans: Languages for which it reports plans.
         dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
-        obtained_from: Where it comes from, for people.
+        obtained_from: Source of the product, for readers.
         products: Versions that can be obtained; the first is the default.
         schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
         page_cache: Whether it reads its data files through the system's page cache.
-        rows_by_key: Whose rows lie in the order of their key however they are loaded, in words for
-            people; empty: nobody's, rows lie as they come.
+        rows_by_key: Text on tables that the engine stores in key order regardless of the loading
+            order. Empty means rows keep the loading order.
         answers: Whether it returns rows that can be right or wrong.
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
-        programs: Whether its session plays programs of the driver that read rows; all play others.
-        prepares: Whether its session prepares statements where that is asked for, and else sends
-            each as text.
-        pipelines: Whether its session can send statements before earlier answers have come.
+        programs: Whether its session supports driver programs that read rows. All sessions support
+            other programs.
+        prepares: Whether its session can prepare statements. Otherwise it always sends text.
+        pipelines: Whether its session can send statements before earlier answers arrive.
         passing_errors: Classes of errors that another attempt may cure, beside serialization
             failures and deadlocks; not in operations that are programs of the driver.
-        settings: Defaults that ours differ from the product's in, each with its reason in README.
-        durability: Levels of durability that it has, by name; empty: it has none to choose from.
-        operations_of: The engine whose `operations.toml` says what its functions do, because both
-            are one program; None: its own one does.
+        settings: Defaults of Assay that differ from the product's. The README has the reason for
+            each.
+        durability: Durability levels by name; empty if it has no levels to choose from.
+        operations_of: The engine whose `operations.toml` classifies its functions, because both are
+            one program; None if it has its own file.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -87,7 +88,7 @@ class EngineFacts(BaseModel):
 
     @property
     def spoken(self) -> dict[Language, str]:
-        """Sessions by the languages that it can be asked in."""
+        """Kinds of session by query language."""
         return self.languages or {SQL: self.session}
 
     def dialects_of(self, language: Language) -> tuple[str, ...]:

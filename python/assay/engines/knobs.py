@@ -24,22 +24,22 @@ NEAR = 0.7
 
 
 class Knob(BaseModel):
-    """A setting that is worth varying.
+    """A setting that studies may vary.
 
     Attributes:
-        setting: Its name among the engine's settings.
-        about: What it is, in a few words.
-        values: What its values are; of a `switch` and a `word` they are in `choices`.
-        low, high: Between which a tuner looks, written as the engine takes them.
-        choices: All that a tuner tries, of a switch or a word.
-        even: A number is looked for evenly; else by its logarithm.
-        effective: What `effective_settings` calls it, where that is not its own name; empty: the
+        setting: Name of the setting in the engine.
+        about: Short description of the setting.
+        values: Kind of its values. Values of a `switch` and a `word` are in `choices`.
+        low, high: Range of the search, in the engine's form.
+        choices: All values of a switch or a word for the search.
+        even: Whether a number is searched on a linear scale. Otherwise the scale is logarithmic.
+        effective: What `effective_settings` calls it, where that is not its own name; empty if the
             engine does not tell it.
-        beside: Settings that have to be so for it to count, as `--set` takes them.
+        beside: Other settings that it needs to have an effect, in the form of `--set`.
         moves: Counters that cannot stay where they were if it took effect: words of
             `analysis.cluster_counters`, figures of the engine's `counters.toml`, or meters of the
             engine's processes.
-        scheduling, blocking: Counters of both sides of its trade, by the same words.
+        scheduling, blocking: Counters of both sides of its trade-off, by the same names.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,7 +86,7 @@ class KnobsFacts(BaseModel):
 
     Attributes:
         knobs: By the name that `--vary` and `--knob` take beside that of the setting.
-        without: What one would look for here in vain, each with the reason.
+        without: Settings that are deliberately not listed, each with the reason.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -95,7 +95,7 @@ class KnobsFacts(BaseModel):
     without: dict[str, str] = {}
 
     def of_setting(self, name: str) -> tuple[str, Knob] | None:
-        """The knob of a setting, by its own name or that of the setting; None: none is known."""
+        """Return a knob by its own name or that of its setting; None without one."""
         if name in self.knobs:
             return name, self.knobs[name]
         matching = [
@@ -106,7 +106,7 @@ class KnobsFacts(BaseModel):
     def near(self, settings: Iterable[str]) -> str:
         """Suggest knobs that were meant by settings which the engine does not have.
 
-        Words that go on after those of a refusal; empty: nothing is near.
+        Return a hint to append to a refusal; empty without a similar name.
         """
         hints = []
         for wrong in settings:
@@ -128,7 +128,7 @@ def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:
     """The facts of one `knobs.toml`.
 
     Raises:
-        EngineError: With file, key and mend.
+        EngineError: If the file has an error. The message has file, key and remedy.
     """
     try:
         return KnobsFacts.model_validate(document)

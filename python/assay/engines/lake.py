@@ -37,7 +37,7 @@ def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
 
     Args:
         lake: The directory of all tables.
-        table: Its name; its directory must not be there.
+        table: Name of the table; its directory must not be there.
         rows: Hands out the rows once.
         files: How many files; a small table is one file all the same.
 

@@ -1,4 +1,4 @@
-"""Obtains an engine's product: resolves the version, brings it once, verifies it, unpacks it.
+"""Obtains an engine: resolves the version, then downloads, verifies and unpacks it once.
 
 A product's directory in the cache is whole or not there: it is made under another name and renamed.
 One process installs at a time; what an interrupted one left is removed by the next.
@@ -42,13 +42,14 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 
 def obtain(facts: EngineFacts, wanted: Wanted, tell: Tell) -> Product:
-    """The product that is wanted, brought if it is not there.
+    """Return the requested product, which is downloaded if needed.
 
     Its version is the one of `engine.toml`, or empty for programs of a directory: the engine asks
     the programs.
 
     Raises:
-        EngineError: If the version is unknown or cannot be brought; names the mend.
+        EngineError: If the version is unknown or cannot be obtained. The message says how to fix
+            it.
     """
     if wanted.bin_dir is not None:
         home = _home_found("directory", str(wanted.bin_dir))
@@ -71,7 +72,7 @@ def resolve(facts: EngineFacts, version: str | None) -> ProductFacts:
     """The first product that a version, or its first parts, names; the default one for None.
 
     Raises:
-        EngineError: If there is none; lists those that there are.
+        EngineError: If the version does not exist. The message lists the known ones.
     """
     if not facts.products:
         raise EngineError(f"{facts.title} cannot be obtained: name its programs with --bin-dir.")

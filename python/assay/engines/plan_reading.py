@@ -24,7 +24,7 @@ def plan_parser(
     """Return a decorator of a parser of plans, which then refuses what it cannot read.
 
     Raises:
-        ValueError: Instead of whatever a document of another form makes the parser raise.
+        ValueError: If the document has another form, whatever the parser itself raises.
     """
 
     def refusing(parse: Callable[Arguments, Plan]) -> Callable[Arguments, Plan]:
@@ -45,9 +45,9 @@ class CachedPlan:
     """The plan of a statement in a session that has prepared it, as timed sessions have.
 
     Attributes:
-        mode: Whether one plan is kept for all values or each execution gets its own; None: the
-            engine does not say.
-        planned_each_time: Whether each execution is planned anew; None: not known.
+        mode: Whether one plan is kept for all values or each execution gets its own; None if the
+            engine does not report it.
+        planned_each_time: Whether each execution is planned anew; None if not known.
         captures: How often it was captured, with other values where values are drawn.
         others: Of plans with another shape than the one that is given, one line each.
     """
@@ -63,11 +63,11 @@ class Explained:
     """The engine's answer to a statement that was asked with its plan.
 
     Attributes:
-        native: The plan in the engine's own words; None: there is none.
-        reason: Why there is none, or why it has estimates only.
+        native: The plan in the engine's own form; None if there is no plan.
+        reason: Reason why there is no plan, or why it has estimates only.
         capture_s: Wall time that asking took.
-        reads: What the engine counted of its reads; None: it counts none, or the plan says them.
-        cached: Of a statement that was prepared as timed sessions do; None: it was sent as text.
+        reads: Reads that the engine counted; None if it counts none, or the plan has them.
+        cached: Of a statement that was prepared as timed sessions do; None if it was sent as text.
     """
 
     native: str | None
@@ -82,8 +82,8 @@ class PlanAsked:
     """A statement whose answer is wanted.
 
     Attributes:
-        text: With `$1`, `$2`, ... for its values.
-        values: Of Python's types: whole numbers, decimals, texts, times, None.
+        text: Statement with `$1`, `$2`, ... for its values.
+        values: Values of Python's types: whole numbers, decimals, texts, times, None.
         explained: Whether its plan is wanted as well.
         prepared: Whether timed sessions prepare it once and keep it.
     """
@@ -99,10 +99,10 @@ class PlanAnswer:
     """The result of one played statement.
 
     Attributes:
-        explained: Its plan, where that was wanted.
-        rows: That it returned.
+        explained: Its plan, if it was requested.
+        rows: Rows that it returned.
         count: Rows that it returned or changed.
-        error: Why it was not executed; whoever asks on has no sense then.
+        error: Reason why it was not executed. Then later statements cannot be executed either.
     """
 
     explained: Explained | None
@@ -112,7 +112,7 @@ class PlanAnswer:
 
 
 class PlanReader(Protocol):
-    """Asks statements with their plan, on a connection of its own. Belongs to one thread."""
+    """Captures plans of statements on a separate connection. Use it in one thread only."""
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -180,7 +180,7 @@ class TellsIndexes(Protocol):
     """Plan readers that read the catalogue's indexes of the tables that sessions see."""
 
     def indexes(self) -> list[Index]:
-        """Every index of these tables, hidden and invalid ones among them."""
+        """Return every index of these tables, including hidden and invalid ones."""
         ...
 
 
@@ -221,19 +221,19 @@ class HasPlans(Protocol):
     """The contract of engines that report how they execute a statement."""
 
     def plan_reader(self, instance: Instance) -> PlanReader:
-        """A reader on a connection of its own, which sees what the sessions see."""
+        """Return a plan reader with its own connection, which sees the sessions' data."""
         ...
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
         """Parse `text`, the engine's own plan. Pure.
 
         Args:
-            text: The plan in the engine's own words.
-            operation: The operation that was asked.
-            statement: Which of its statements.
+            text: The plan in the engine's own form.
+            operation: The operation of the plan.
+            statement: Position of its statement.
             native: The file that keeps the text.
 
         Raises:
-            ValueError: If the words are not understood.
+            ValueError: If the text is not a valid plan.
         """
         ...

@@ -13,7 +13,7 @@ PORT_TRIES = 5
 
 
 def free_port(host: str) -> int:
-    """A TCP port of this address that nobody listens on now; another may take it meanwhile."""
+    """Return a TCP port of this address that is free now. Another process may still take it."""
     with socket.socket() as probe:
         probe.bind((host, 0))
         port: int = probe.getsockname()[1]
@@ -29,7 +29,7 @@ def ports_taken(title: str) -> EngineError:
 
 
 def memory_bytes() -> int:
-    """The host's memory, or what our group of processes may have of it."""
+    """Return the host's memory, or the memory limit of this process's control group."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

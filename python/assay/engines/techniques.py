@@ -147,7 +147,7 @@ def forced(facts: TechniquesFacts, folder: Path, sql: str, settings: Mapping[str
     """The text of an operation that has settings of its own: several statements.
 
     Args:
-        facts: Of an engine that has `forcing`.
+        facts: Facts of an engine that has `forcing`.
         folder: Where its files are.
         sql: The operation, without a semicolon at its end.
         settings: What it has beside all others.

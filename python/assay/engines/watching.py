@@ -22,7 +22,8 @@ class Sight:
     """The statements of a server that a role can see.
 
     Attributes:
-        source: Where calls and times of statements are counted; None: nowhere that it may read.
+        source: Where calls and times of statements are counted; None means nowhere that it may
+            read.
         limits: What is not seen or not counted, and the mend: a sentence each.
     """
 

@@ -1,4 +1,4 @@
-"""A session that others waited for: who holds the lock, in which state, and for how long."""
+"""A session that holds a lock for which other sessions wait."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Blocked:
-    """A sample of a waiting session and the session that blocks it; None where absent.
+    """A sample of a waiting session and the session that blocks it. Unknown facts are None.
 
     Attributes:
-        waiting: The engine's number of the session that waits: its process, or its connection.
-        blocker: The engine's number of the session that holds the lock.
-        application: What the blocker's client calls itself, or its user.
+        waiting: The engine's id of the waiting session: of its process, or of its connection.
+        blocker: The engine's id of the session that holds the lock.
+        application: Application name of the blocker's client, or its user.
         state: The blocker's state in the engine's words, such as `idle in transaction`.
         transaction_s: Age of the blocker's transaction.
         statement: The blocker's current or last statement.
-        object: What is locked: a table, or an index of it.
-        mode: Mode of the lock that is waited for; `row` of the lock of one row.
-        waiting_statement: The statement that waits.
+        object: The locked object: a table, or an index.
+        mode: Mode of the requested lock; `row` for a row lock.
+        waiting_statement: The waiting statement.
     """
 
     waiting: int
@@ -39,16 +39,16 @@ class Blocked:
 
 @dataclass(frozen=True)
 class Blocker:
-    """A session that others waited for in the measured part.
+    """A session that blocked others in the measured part.
 
     Attributes:
-        session: The engine's number of it.
+        session: The engine's id of the session.
         own: Whether it is a session of the run itself.
-        looks: How many samples saw somebody wait for it.
-        share: Of all looks at waiting sessions, those that waited for it.
-        application, state, statement, object, mode, waiting_statement: As `Blocked` has them,
-            those that were seen most.
-        transaction_s: The greatest age of its transaction that was seen.
+        looks: Number of samples in which a session waited for it.
+        share: Share of all samples of waiting sessions that waited for it.
+        application, state, statement, object, mode, waiting_statement: Most frequent value of the
+            attribute of `Blocked`.
+        transaction_s: Highest age of its transaction in all samples.
     """
 
     session: int

@@ -20,10 +20,10 @@ class Constant:
     """A constant of a statement, or the value of one of its bound parameters.
 
     Attributes:
-        kind: Of which kind it is.
+        kind: Kind of the constant.
         value: The value itself; bytes are hexadecimal text.
-        source: How the statement writes it; None: it is the value of a bound parameter.
-        cast: The type that the statement names in front of it, as in `date '2024-01-01'`.
+        source: Text of the constant in the statement. None means the value of a bound parameter.
+        cast: Type name in front of the constant, as in `date '2024-01-01'`.
     """
 
     kind: ConstantKind
@@ -37,13 +37,13 @@ class LoggedStatement:
     """A statement of a server's log.
 
     Attributes:
-        time_ns: When it began, from an origin that the log's statements share.
+        time_ns: Start of the statement, from an origin that all statements of the log share.
         session: The session that sent it.
         text: The statement, or several that were sent at once.
         values: Values of `$1`, `$2`, ... as text; None among them is NULL.
-        took_ns: How long it took; None where the log does not tell.
-        failed: Whether it failed.
-        database: Where it was carried out; empty where the log does not tell.
+        took_ns: Duration; None if the log does not have it.
+        failed: Whether the statement failed.
+        database: Name of the database; empty if the log does not have it.
     """
 
     time_ns: int
@@ -60,10 +60,10 @@ class ReadLog:
     """The result of reading a server's log.
 
     Attributes:
-        form: What kind of log it is, for people.
-        statements: Statements of each session in the order in which it sent them.
-        left_out: Entries that tell of no statement that can be repeated: how many, by reason.
-        cautions: What this kind of log does not tell.
+        form: Kind of log, as a title for readers.
+        statements: Statements of each session, in the order of sending.
+        left_out: Number of entries without a repeatable statement, by reason.
+        cautions: Facts that this kind of log does not have.
     """
 
     form: str
@@ -74,12 +74,12 @@ class ReadLog:
 
 @dataclass(frozen=True)
 class CountedStatement:
-    """A statement of a server's counters.
+    """A statement in a server's statement counters.
 
     Attributes:
-        text: With `$1`, `$2`, ... in the places of constants; empty: the server tells none.
-        calls: How often it was executed.
-        samples: Executions of it as they were sent, some of all.
+        text: Statement with `$1`, `$2`, ... in place of constants; empty if the server has no text.
+        calls: Number of executions.
+        samples: Some executions of it as they were sent, with their constants.
     """
 
     text: str
@@ -96,10 +96,10 @@ class Counted:
     """The growth of a server's counters during some seconds.
 
     Attributes:
-        form: Where they are from, for people.
+        form: Source of the counters, as a title for readers.
         statements: Statements that were executed.
-        seconds: How long it was looked.
-        sessions: Sessions that were seen at it.
+        seconds: Length of the observation.
+        sessions: Number of sessions that executed statements.
     """
 
     form: str
@@ -113,21 +113,21 @@ class Grammar(Protocol):
 
     Attributes:
         dialect: The name of its dialect.
-        implicit_transactions: Whether sessions can be in transactions that no statement began.
+        implicit_transactions: Whether a session can be in a transaction that no statement began.
     """
 
     dialect: str
     implicit_transactions: bool
 
     def constant(self, token: str, source: str) -> Constant | None:
-        """Read a constant from its source; None: it is left in the text as it stands.
+        """Read a constant from its source; None if the text keeps it.
 
         Args:
             token: The tokenizer's name of it, such as `NUMBER` or `STRING`.
-            source: How the statement writes it, with its sign or character set.
+            source: Text of the constant in the statement, with its sign or character set.
         """
         ...
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Return what stands in a text for a value that is bound in the place of these."""
+        """Return the text's placeholder for a bound value that replaces these constants."""
         ...

@@ -11,22 +11,22 @@ ChangeKind = Literal["setting", "index", "rewrite", "custom", "statistics"]
 
 @dataclass(frozen=True)
 class Index:
-    """One index of a table, as the engine's catalogue has it.
+    """One index of a table, from the engine's catalogue.
 
     Attributes:
         table: Name of the table, without its schema.
         name: Name of the index.
-        columns: Names of its key columns in order; an expression stands as its text.
+        columns: Names of its key columns in order. An expression is given as its text.
         unique: Whether keys are unique.
         valid: Whether the optimiser may use it: built, and not hidden or disabled.
-        predicate: Condition of a partial index; None: of all rows.
-        method: Such as `btree` or `hash`; None: the engine does not say.
-        collation: Of its text columns where it is not that of the column; None otherwise.
-        types: Of its key columns, in the engine's words; empty: the engine does not say.
-        state: Why the optimiser may not use it, in the engine's word; None: it may, or that is
-            all that is known.
-        mend: The statement after which it may.
-        schema: Of the table; None: the engine does not say.
+        predicate: Condition of a partial index. None means it indexes all rows.
+        method: Index method, such as `btree` or `hash`; None if the engine does not report it.
+        collation: Collation of its text columns if it differs from the column's. None otherwise.
+        types: The engine's type names of its key columns; empty if the engine does not report them.
+        state: The engine's word for the reason why the optimiser may not use it; None if it may, or
+            the reason is not known.
+        mend: The statement that makes the index usable.
+        schema: Schema of the table; None if the engine does not report it.
     """
 
     table: str
@@ -44,30 +44,30 @@ class Index:
 
     @property
     def text(self) -> str:
-        """Name, table and columns, as people read them."""
+        """Name, table and columns as text for readers."""
         return f"{self.name} of {self.table} ({', '.join(self.columns)})"
 
     def facts(self) -> dict[str, Any]:
-        """Return the column's facts as JSON values."""
+        """Return the index's facts as JSON values."""
         return asdict(self)
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Index:
-        """The index that `facts` was made from."""
+        """Return the index from the JSON values of `facts`."""
         listed = {name: tuple(facts.get(name, ())) for name in ("columns", "types")}
         return cls(**{**facts, **listed})
 
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """Columns of a table that refer to rows of another one.
+    """Columns of a table that refer to rows of another table.
 
     Attributes:
-        name: Of the constraint.
+        name: Name of the constraint.
         table: The table that has these columns, without its schema.
-        columns: Their names, in the order of the key.
+        columns: Names of the columns, in the order of the key.
         refers_to: The other table, without its schema.
-        schema: Of the table that has the columns.
+        schema: Schema of the table that has the columns.
     """
 
     name: str
@@ -82,18 +82,18 @@ class ForeignKey:
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> ForeignKey:
-        """The key that `facts` was made from."""
+        """Return the key from the JSON values of `facts`."""
         return cls(**{**facts, "columns": tuple(facts["columns"])})
 
 
 @dataclass(frozen=True)
 class ChangedSetting:
-    """A setting of the optimiser or executor that is away from the engine's default.
+    """A setting of the optimiser or executor that differs from the engine's default.
 
     Attributes:
-        name: The engine's word.
-        value: In force in the timed sessions.
-        default: The engine's own, as it is built.
+        name: Name of the setting in the engine.
+        value: Value in the timed sessions.
+        default: The engine's built-in default.
     """
 
     name: str
@@ -101,28 +101,28 @@ class ChangedSetting:
     default: str
 
     def facts(self) -> dict[str, Any]:
-        """Return the table's facts as JSON values."""
+        """Return the setting's facts as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """The plan that the optimiser would choose if one thing were changed.
+    """The plan that the optimiser would choose after one change.
 
     Attributes:
         operation: The operation.
-        statement: Which of its statements, from 0.
-        kind: What sort of change it is.
-        change: What is changed: the name of a setting, or of an index that would be there.
-        value: Its value with the change, such as the default of a setting.
-        cost: Of the chosen plan by the optimiser; None: it does not say.
-        cost_changed: With the change.
-        differs: Whether the plan has another shape with the change.
+        statement: Position of the statement in the operation, from 0.
+        kind: Kind of change.
+        change: Name of the setting that is changed, or of the index that is added.
+        value: Value with the change, such as the default of a setting.
+        cost: The optimiser's cost of the chosen plan; None if it reports none.
+        cost_changed: The optimiser's cost with the change.
+        differs: Whether the change gives a plan of another shape.
         indexes: Indexes that the changed plan reads and the chosen one does not.
-        summary: Operators of the changed plan, the root first, in one line.
-        seconds: Mean time of the chosen plan, planning included where it is planned each time;
-            None: neither plan was executed.
-        seconds_changed: With the change, over the same values.
+        summary: Operators of the changed plan in one line, the root first.
+        seconds: Mean time of the chosen plan, including planning if each execution is planned;
+            None if the plans were not executed.
+        seconds_changed: Mean time with the change, for the same parameter values.
     """
 
     operation: str
@@ -139,10 +139,10 @@ class Alternative:
     seconds_changed: float | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the catalogue's facts as JSON values."""
+        """Return the alternative's facts as JSON values."""
         return asdict(self)
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Alternative:
-        """The alternative that `facts` was made from."""
+        """Return the alternative from the JSON values of `facts`."""
         return cls(**{**facts, "indexes": tuple(facts["indexes"])})

@@ -1,11 +1,11 @@
-"""Errors that a person can mend. Each names what, where and what to do."""
+"""Errors that a user can fix. Each message says what is wrong, where, and what to do."""
 
 # A list longer than this is not read.
 SUGGESTIONS_MAX = 12
 
 
 class AssayError(Exception):
-    """Something the user can mend. `exit_code` is the command's."""
+    """Error that the user can fix. `exit_code` is the exit code of the command."""
 
     exit_code = 1
 

@@ -1,4 +1,4 @@
-"""Claims that a report prints, with what they rest on and what to try."""
+"""Findings of a report: claims with their evidence and advice."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ UNSEEN: Mapping[str, str] = {"acts": "where no plan shows it"}
 
 @dataclass(frozen=True)
 class Evidence:
-    """Something that a claim rests on.
+    """One piece of evidence for a claim or against it.
 
     Attributes:
-        says: One sentence with its figure.
-        at: Where a reader sees it: `where:q18`, `plan:q18`, `profile:q18`, `timeline`,
+        says: One sentence with the measured figure.
+        at: Place where a reader can check it: `where:q18`, `plan:q18`, `profile:q18`, `timeline`,
             `counter:temporary_bytes`, `setting:work_mem`, `check:steal`, `catalogue:orders`
             (indexes and constraints), `session:4711` (another session), `process:backup` (another
             program of the host), `statement:q18` (what its text asks for), `statements:q18` and
             `clock:q18` (times of statements and of round trips).
-        contradicts: Whether it speaks against the claim. One such witness silences a cause.
+        contradicts: Whether it contradicts the claim. One contradiction rules a cause out.
     """
 
     says: str
@@ -80,22 +80,22 @@ class Evidence:
 
     @property
     def witness(self) -> Witness:
-        """The kind of witness that `at` names."""
+        """Kind of witness, taken from `at`."""
         return WITNESSES[self.at.partition(":")[0]]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A change that would help, in words that fit every engine.
+    """A change that would help, in terms that fit every engine.
 
     Attributes:
-        kind: What sort of change it is.
-        subject: The role of a setting (`work_memory`), the name of one, what is limited, a
-            level of durability, or a table.
-        values: What it needs: `value` of a setting; `columns` of an index, separated by commas,
-            and the table's `schema` where it is known; `tables`, separated by commas, where it is
-            about several.
-        gain_share: Share of the run's time that it is predicted to save; None: not predicted.
+        kind: Kind of change.
+        subject: The role (`work_memory`) or name of a setting, a limited resource, a durability
+            level, or a table.
+        values: Details of the change: `value` of a setting; `columns` of an index, separated by
+            commas, and the table's `schema` if known; `tables`, separated by commas, if there are
+            several.
+        gain_share: Predicted share of the run's time that it saves; None if not predicted.
     """
 
     kind: AdviceKind
@@ -105,7 +105,7 @@ class Advice:
 
     @property
     def tables(self) -> list[str]:
-        """The tables that it is about, which is the subject alone unless several are named."""
+        """Tables that the advice concerns: the subject alone, or several that `values` names."""
         named = [name.strip() for name in self.values.get("tables", "").split(",")]
         return list(filter(None, named)) or [self.subject]
 
@@ -115,9 +115,9 @@ class Change:
     """Statements that make an advised change on a server, ready to be pasted.
 
     Attributes:
-        sql: Makes the change.
-        undo: Takes it back; None: it cannot be taken back by a statement.
-        costs: What it costs beside its gain, as a clause.
+        sql: Statement that makes the change.
+        undo: Statement that reverts the change; None if no statement can.
+        costs: Disadvantages of the change, as a clause.
     """
 
     sql: str
@@ -130,27 +130,30 @@ class Finding:
     """A claim with its evidence.
 
     Attributes:
-        claim: What is claimed, with its numbers.
-        effect_share: Time in the cause, as a share of the run's wall time, 0 to 1. It is a part of
-            the node `part` of the time tree.
-        interval: 95 % interval of the effect, over repeated runs or over passes; None for neither.
+        claim: The claim, with its numbers.
+        effect_share: Time in the cause, as a share of the run's wall time, 0 to 1. The node `part`
+            of the time tree contains it.
+        interval: 95 % interval of the effect, over repeated runs or over passes; None without
+            either.
         runs: Ids of the runs that support it.
-        method: Heading in docs/numbers/findings that says how it is found.
-        to_try: What to do about it, as a command where there is one.
-        tells: What sort of claim it is.
-        operations: The operations that it is about, largest share first; empty: the whole run.
-        fractions: Of these operations how much of the own time it is about, 0 to 1, where known.
-        evidence: What it rests on.
-        advice: What `assay try` would carry out.
-        change: The statements that make it on the running server; None: the server is ours, or the
-            engine names none.
-        part: Path of the node of the time tree that the effect is a part of, such as `computing`
-            or `waiting/lock`; None: of no one node.
-        saved: Share of the run's time that its removal would save, at least and at best; None:
-            not known.
-        certainty: `seen` by two independent witnesses, or `suspected` on the word of one.
-        settle: What would turn a suspicion into a certainty; None of what was seen.
-        shares_with: Keys of larger causes that claim the same time: alternatives, not sums.
+        method: Heading in docs/numbers/findings that describes the method.
+        to_try: Next step for the user, as a command if possible.
+        tells: Kind of claim.
+        operations: Operations that the claim concerns, largest share first. Empty means the whole
+            run.
+        fractions: Share of each operation's own time that the claim concerns, 0 to 1, where known.
+        evidence: Evidence for and against the claim.
+        advice: Change that `assay try` would carry out.
+        change: Statements that make the change on the running server; None if Assay started the
+            server, or the engine declares no statements.
+        part: Path of the time tree's node that contains the effect, such as `computing` or
+            `waiting/lock`; None if no single node does.
+        saved: Share of the run's time that removing the cause would save, at least and at best;
+            None if not known.
+        certainty: `seen` if two independent witnesses support it, `suspected` if only one does.
+        settle: Evidence that would confirm a suspected cause; None if the cause was seen.
+        shares_with: Keys of larger causes that claim the same time. They are alternatives, so their
+            times do not add up.
     """
 
     claim: str
@@ -182,7 +185,7 @@ class Finding:
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
-        """Evidence against it."""
+        """Evidence against the claim."""
         return tuple(evidence for evidence in self.evidence if evidence.contradicts)
 
     @property
@@ -192,7 +195,7 @@ class Finding:
 
     @property
     def interval_words(self) -> str:
-        """The interval as people read it."""
+        """The interval as text for readers."""
         if self.interval is None:
             return "one run, no interval"
         low, high = (percent_text(edge) for edge in self.interval)
@@ -200,15 +203,15 @@ class Finding:
         return f"{low} to {high} over {over}"
 
     def without_interval(self) -> Finding:
-        """Return the claim without an interval, for evidence that was gathered only once."""
+        """Return the finding without an interval, for evidence that was gathered only once."""
         return replace(self, interval=None)
 
     def of(self, part: str, saved: tuple[float, float] | None = None) -> Finding:
-        """Return the claim as a part of a node of the time tree.
+        """Return the finding as a part of a node of the time tree.
 
         Args:
             part: Path of the node.
-            saved: Share of the run's time that would be saved, at least and at best.
+            saved: Share of the run's time that removing the cause would save, at least and at best.
         """
         return replace(self, part=part, saved=saved)
 

@@ -1,4 +1,4 @@
-"""Reads and shows text that others wrote: TOML files, and words in messages."""
+"""Reads and prints untrusted text: TOML files, and quoted parts of messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Return a TOML document.
 
     Raises:
-        ValueError: If it is none, is nested too deep, or has a control character in a key or text.
+        ValueError: If the text is not valid TOML, is nested too deep, or has a control character in
+            a key or string.
     """
     try:
         document = tomllib.loads(text)
@@ -46,10 +47,10 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the bytes of a file, of which a pipe or a device is none: reading one may not end.
+    """Return the bytes of a regular file. Pipes and devices are refused: reading one may not end.
 
     Raises:
-        OSError: If it cannot be read, or is no regular file.
+        OSError: If the file cannot be read, or is not a regular file.
     """
     if path.exists() and not path.is_file():
         raise OSError(0, "it is no regular file")
@@ -65,7 +66,7 @@ def shown(message: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text whose control characters are codes, so that no terminal carries them out."""
+    """Return a text with control characters as codes, so that no terminal interprets them."""
     return UNSEEN.sub(lambda letter: _code(letter[0]), text)
 
 

@@ -1,4 +1,4 @@
-"""The facts that are kept beside rows that a user recorded as answers of their own queries."""
+"""Facts about rows that a user recorded as answers of their own queries."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class KeptAnswer:
     """The answer of one operation in one state of the data.
 
     Attributes:
-        rows: How many there are.
-        digest: Of the rows, whatever their order.
-        text_sha256: Of the statement whose answer it is.
-        ordered_by: Columns by which the statement orders its rows; empty: in any order.
+        rows: Number of rows.
+        digest: Digest of the rows, independent of their order.
+        text_sha256: SHA-256 of the statement whose answer it is.
+        ordered_by: Columns by which the statement orders its rows. Empty means any order.
         floats: Columns that are compared within a tolerance.
-        cut: Ends at which the statement cuts its rows off, `first` or `last`: rows that tie there
-            may be others.
-        kept_utc: When it was kept.
-        engine: Title and version of the engine that gave it.
-        server: Where that was, without a password; None: a private engine.
-        run: The run whose rows they are.
+        cut: Ends at which the statement limits its rows, `first` or `last`. Rows that tie there may
+            differ.
+        kept_utc: Time of recording.
+        engine: Title and version of the engine that returned the rows.
+        server: Address of the server, without a password. None means an engine that Assay started.
+        run: The run that returned the rows.
     """
 
     rows: int
@@ -47,20 +47,20 @@ class KeptAnswer:
 
     @property
     def state(self) -> str:
-        """Say which state of the data it is of, as `2026-11-24 18:40 UTC, PostgreSQL 18.6`."""
+        """Return time and engine of the answer, such as `2026-11-24 18:40 UTC, PostgreSQL 18.6`."""
         return f"{self.kept_utc[:16].replace('T', ' ')} UTC, {self.engine}"
 
 
 def text_digest(text: str) -> str:
-    """Return the digest by which a statement is known again; blanks do not count."""
+    """Return a digest that identifies a statement; white space does not count."""
     return sha256(" ".join(text.split()).encode()).hexdigest()
 
 
 def read_kept_answers(folder: Path) -> dict[str, KeptAnswer]:
-    """Return what was kept in a folder, by operation; empty where nothing was.
+    """Return the recorded answers of a folder by operation; empty if there are none.
 
     Raises:
-        ValueError: If the file cannot be read as one of this kind.
+        ValueError: If the file is not a file of recorded answers.
     """
     path = folder / KEPT_FILE
     if not path.is_file():
@@ -86,7 +86,7 @@ def kept_facts(answers: Mapping[str, KeptAnswer]) -> dict[str, object]:
 
 
 def write_kept_answers(folder: Path, answers: Mapping[str, KeptAnswer]) -> None:
-    """Write what was kept beside its rows, at one go."""
+    """Write the facts of answers beside their rows, in one atomic step."""
     document = {"schema": SCHEMA, "operations": kept_facts(answers)}
     partial = folder / f"{KEPT_FILE}.partial"
     partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """Languages of operations, and how they are recognised.
 
-The dialects of a run, in which files of a workload are searched, end with `sparql` where an engine
-is asked in it.
+Files of a workload are searched by the dialects of a run. If the engine is queried in SPARQL, the
+last dialect is `sparql`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUFFIXES: dict[Language, str] = {SQL: ".sql", SPARQL: ".rq"}
 
 
 def language_of(dialects: Sequence[str]) -> Language:
-    """The language that dialects are of."""
+    """Return the language of some dialects."""
     return SPARQL if SPARQL in dialects else SQL
 
 

@@ -13,11 +13,11 @@ OF_DISK = (READ_IOPS, WRITE_IOPS, READ_RATE, WRITE_RATE)
 
 
 def amount_text(name: str, value: float | None) -> str:
-    """An amount of what a limit is of, with its unit: `0.5 cores`, `500/s`, `64 MiB`.
+    """Return the amount of a limit with its unit: `0.5 cores`, `500/s`, `64 MiB`.
 
     Args:
-        name: One of `NAMES`.
-        value: In the unit of the limit; None: not measured.
+        name: Resource, one of `NAMES`.
+        value: Amount in the unit of the limit; None if not measured.
     """
     if value is None:
         return "not measured"

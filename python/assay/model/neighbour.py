@@ -1,4 +1,4 @@
-"""A program beside the run on the same host, and what it used."""
+"""Another program on the same host, and the resources that it used."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ class Neighbour:
     """Processes of one name that are neither the engine nor the load generator.
 
     Attributes:
-        name: Of the processes, as the kernel cuts it.
-        pids: The processes that used something, smallest first.
+        name: Name of the processes, cut to the kernel's length.
+        pids: Ids of the processes that used CPU or storage, smallest first.
         cpu_s: CPU seconds in the measured part.
-        moved_bytes: What they fetched from storage and wrote to it; None: not ours to read.
+        moved_bytes: Bytes that they read from storage and wrote to it. None means no permission to
+            read the counters.
     """
 
     name: str
@@ -23,7 +24,7 @@ class Neighbour:
 
     @property
     def text(self) -> str:
-        """Name and processes, as people read them."""
+        """Name and process ids as text for readers."""
         if len(self.pids) == 1:
             return f"{self.name} (process {self.pids[0]})"
         first = ", ".join(map(str, self.pids[:3]))

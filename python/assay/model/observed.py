@@ -1,4 +1,4 @@
-"""Facts of an observation that other runs do not have: how it sampled, and each statement."""
+"""Facts of an observation: the sampling, and each statement of the server."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ class ObservedStatement:
     """One statement of the observed server.
 
     Attributes:
-        operation: Its name.
-        key: The server's number of it, or one that was made of its text.
-        basis: What its time is by: `counters` or `looks`.
+        operation: Name of the statement as an operation.
+        key: The server's id of the statement, or a hash of its text.
+        basis: Source of its time: `counters` or `looks` (samples of sessions).
         seconds: Time that sessions spent on it.
-        counted_s: Execution and planning by the server's counters; None: not counted.
-        looked_s: Time that looks at sessions stand for.
-        looks: How often a session was seen to execute it.
-        counts: Growth of what the server counts of it, by name.
+        counted_s: Execution and planning time by the server's counters; None if not counted.
+        looked_s: Time by samples of sessions.
+        looks: Number of samples in which a session executed it.
+        counts: Growth of the server's counters for the statement, by name.
     """
 
     operation: str
@@ -33,19 +33,21 @@ class ObservedStatement:
 
 @dataclass(frozen=True)
 class Observed:
-    """The way in which a server was observed.
+    """Facts about the observation of a server.
 
     Attributes:
-        window_s: How long.
-        looks: How often.
-        look_interval_s: Median time between two looks.
-        sessions_at_work: Sessions that executed something, mean.
-        source: Where statements are counted; None: nowhere that could be read.
-        limits: What was not seen or not measured, and why: a sentence each.
-        stopped: Whether it was ended before its time.
-        engine_host: The agent on the engine's host that sampled it; None: it is this host.
-        own_cpu_share: CPU time of our sessions on the server, as a share of a core; None: not seen.
-        statements: Those that took most time first.
+        window_s: Length of the observation.
+        looks: Number of samples.
+        look_interval_s: Median time between two samples.
+        sessions_at_work: Mean number of sessions that executed a statement.
+        source: Source of the statement counters; None if none could be read.
+        limits: Sentences on what could not be observed or measured, with the reason.
+        stopped: Whether the observation was stopped early.
+        engine_host: The agent on the engine's host that took samples; None if the engine is on this
+            host.
+        own_cpu_share: CPU time of Assay's sessions on the server, as a share of a core; None if not
+            measured.
+        statements: The statements, largest time first.
     """
 
     window_s: float
@@ -60,7 +62,7 @@ class Observed:
     statements: tuple[ObservedStatement, ...]
 
     def facts(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the facts as JSON values."""
         return asdict(self) | {
             "limits": list(self.limits),
             "statements": [asdict(one) for one in self.statements],

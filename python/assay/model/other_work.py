@@ -1,4 +1,4 @@
-"""Work of a server beside the load: upkeep such as a vacuum, and old snapshots."""
+"""Work of a server besides the load: maintenance such as a vacuum, and old snapshots."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ SNAPSHOT = "snapshot"
 
 @dataclass(frozen=True)
 class OtherWork:
-    """A sample of a session or worker of the server that works beside the load.
+    """A sample of a session or worker of the server that is not part of the load.
 
-    Absent is None.
+    Unknown facts are None.
 
     Attributes:
-        session: The engine's number of it: its process, or its connection.
-        work: `snapshot`, or the sort of upkeep in the engine's words, such as `autovacuum`.
-        application: What its client calls itself, or its user; of a worker its kind.
+        session: The engine's id of the session: of its process, or of its connection.
+        work: `snapshot`, or the engine's name of the maintenance, such as `autovacuum`.
+        application: Application name of its client, or its user; for a worker its kind.
         state: Its state in the engine's words, such as `idle in transaction`.
         transaction_s: Age of its transaction.
-        behind: Transactions that began since its snapshot.
+        behind: Number of transactions that began since its snapshot.
         object: The table that it works on.
         statement: Its current or last statement.
     """
@@ -42,19 +42,20 @@ class OtherWork:
 
 @dataclass(frozen=True)
 class Worker:
-    """A session or worker with such work in the measured part, from all its samples.
+    """A session or worker with other work in the measured part, from all its samples.
 
     Attributes:
-        session, work: As `OtherWork` has them.
+        session, work: Attributes of `OtherWork`.
         own: Whether it is a session of the run itself.
-        looks: How many samples saw it.
-        share: Of all looks, those that saw it.
-        application, state, statement: Those that were seen most.
-        objects: Tables that it worked on, those seen most first.
-        transaction_s, behind: The greatest that were seen.
-        cpu_s: CPU time of its process; None where it has none of its own, as those that follow.
-        moved_bytes: What its process read from storage and wrote to it.
-        moved_share: Of what all the server's processes read and wrote.
+        looks: Number of samples that include it.
+        share: Share of all samples that include it.
+        application, state, statement: Most frequent values in the samples.
+        objects: Tables that it worked on, the most frequent first.
+        transaction_s, behind: Highest values in the samples.
+        cpu_s: CPU time of its process. This and the following are None if it has no process of its
+            own.
+        moved_bytes: Bytes that its process read from storage and wrote to it.
+        moved_share: These bytes as a share of all bytes that the server's processes moved.
     """
 
     session: int

@@ -1,4 +1,4 @@
-"""A query's plan in words that are no engine's: a tree of operators with estimates and actuals."""
+"""A query's plan in engine-independent terms: operators with estimates and actual values."""
 
 from __future__ import annotations
 
@@ -36,36 +36,37 @@ OPERATORS = (
 
 @dataclass(frozen=True)
 class PlanNode:
-    """An operator of a plan; None where a fact was not reported, never 0.
+    """An operator of a plan. A fact that was not reported is None, never 0.
 
     Attributes:
         operator: One of `OPERATORS`.
-        native: The engine's own word, such as `Parallel Hash Join`.
+        native: The engine's own name, such as `Parallel Hash Join`.
         object: The table that it reads or writes.
         index: The index that it reads.
-        schema: The schema of the table; None: the engine does not say.
-        condition: What it joins, filters, groups or sorts by, in the engine's words.
-        estimated_rows: Rows that the optimiser expected it to give, over all loops.
-        rows: Rows that it gave, over all loops.
-        rows_margin: So many more or fewer it may have given, where the engine rounds averages.
-        loops: How often it was executed, workers included.
-        seconds: Time in itself, without its children; thread-seconds where several worked.
-        workers: Processes or threads beside the first that an exchange was given.
-        workers_planned: Workers that the optimiser counted on, where the engine tells them apart.
-        workers_launched: Those of them that came.
-        cut_short: Whether something kept it from giving all its rows: a limit above it, the first
-            match of a semi join, a filter that a join made while it ran. Then fewer rows than
-            estimated are no error of the estimate.
-        removed_rows: Rows that it read and that its condition removed, over all loops.
-        read_bytes: Read from outside the engine's own cache.
-        cached_bytes: Found in the engine's own cache.
-        spilled_bytes: Written to temporary files, or more memory than it was given.
-        columns: Columns that a scan reads, where the engine tells.
-        work: What its own time goes into, in the words that CPU samples have, where the operator
-            does not say it: a scan that is a filter for a join, for example.
-        details: What else the engine tells, its words as keys.
-        children: Inputs, the outer (probe) side first; then `subquery` and `cte`, which hold what
-            is computed for a value or for scans elsewhere.
+        schema: The schema of the table; None if the engine does not report it.
+        condition: Condition or key of the join, filter, grouping or sort, as the engine writes it.
+        estimated_rows: Number of rows that the optimiser expected, over all loops.
+        rows: Number of rows that it returned, over all loops.
+        rows_margin: Uncertainty of `rows`, because the engine rounds averages.
+        loops: Number of executions, including those by workers.
+        seconds: Time of the operator without its children; thread-seconds if several threads
+            worked.
+        workers: Number of extra processes or threads of an exchange.
+        workers_planned: Number of workers that the optimiser planned, if the engine reports it.
+        workers_launched: Number of planned workers that were started.
+        cut_short: Whether the operator was stopped before it returned all rows: by a limit above
+            it, the first match of a semi join, or a filter that a join created at run time. Then
+            fewer rows than estimated are no error of the estimate.
+        removed_rows: Number of rows that it read and its condition removed, over all loops.
+        read_bytes: Bytes read from outside the engine's own cache.
+        cached_bytes: Bytes found in the engine's own cache.
+        spilled_bytes: Bytes written to temporary files, or memory used beyond the operator's limit.
+        columns: Columns that a scan reads, if the engine reports them.
+        work: Kind of work of its own time, in the terms of CPU samples, if the operator's name does
+            not show it. An example is a scan that filters for a join.
+        details: Other facts that the engine reports, with its own keys.
+        children: Inputs, the outer (probe) side first; then `subquery` and `cte` nodes, which
+            compute a value or feed scans elsewhere.
     """
 
     operator: str
@@ -107,9 +108,9 @@ class PlanNode:
 
     @property
     def is_full_scan(self) -> bool:
-        """Return whether it reads a whole table: row by row, or in the order of an index.
+        """Return whether the operator reads a whole table: row by row, or in the order of an index.
 
-        An index that is read without a condition of its own finds no rows, it only orders them.
+        An index that is read without a condition selects no rows; it only orders them.
         """
         if self.operator != "index scan":
             return self.operator == "scan"
@@ -118,7 +119,7 @@ class PlanNode:
 
     @property
     def q_error(self) -> float | None:
-        """The q-error: the estimate's factor of error, at least 1. Rows below one count as one."""
+        """Error factor of the row estimate (q-error), at least 1; at least one row is assumed."""
         if self.estimated_rows is None or self.rows is None:
             return None
         if self.cut_short and self.rows < self.estimated_rows:
@@ -131,13 +132,13 @@ class PlanNode:
 
 @dataclass(frozen=True)
 class Reads:
-    """The reads that a statement requested from storage; None where the engine does not count them.
+    """Reads that a statement requested from storage. Reads that the engine does not count are None.
 
     Attributes:
-        index_lookups: Places of indexes that were looked up.
-        index_rows: Rows or entries that were read from there on.
-        scan_rows: Rows that were read by scans of tables.
-        source: Who says so, in words: counters of the session, or what the plan's operators say.
+        index_lookups: Number of index look-ups.
+        index_rows: Number of rows or entries that were read from those positions on.
+        scan_rows: Number of rows that table scans read.
+        source: Source of the counts, in words: counters of the session, or the plan's operators.
     """
 
     source: str
@@ -151,11 +152,11 @@ class Trigger:
     """A trigger, or a check of a constraint, that a statement fired.
 
     Attributes:
-        name: Its name.
+        name: Name of the trigger.
         table: The table whose change fired it.
-        seconds: Time in it, all calls together.
-        calls: How often it was called.
-        constraint: The constraint that it checks; None: it is a trigger of its own.
+        seconds: Total time of all calls.
+        calls: Number of calls.
+        constraint: The constraint that it checks. None means it checks no constraint.
     """
 
     name: str
@@ -171,30 +172,31 @@ class Plan:
 
     Attributes:
         operation: The operation.
-        statement: Which of its statements, from 0.
-        native: File of the engine's own words in `raw/plans/`.
-        root: The tree.
-        planning_s: Time that the optimiser took, parsing included where it is not told apart.
-        execution_s: Time that execution took, with the cost of watching it.
-        compiling_s: Time of that which went into generating code (JIT).
-        capture_s: Wall time of asking for the plan: what it cost, apart from the timed part.
-        cost: What the optimiser expects it to cost, in its own unit; None: it does not say.
-        timed: False where the engine told estimates only.
-        reason: Why it is not timed.
-        read_bytes: Read from storage or the kernel's cache by all operators together.
-        spilled_bytes: Written to temporary files by all operators together.
-        memory_bytes: The most memory that was held at once.
-        details: What else the engine tells of the whole, its words as keys.
-        name: What the statement is called; None: it has no name.
-        text: As it was sent, with `$1`, ... for bound values; None: the record is older than that.
-        reads: What it asked storage for; None: the engine does not tell.
-        mode: Which plan of a prepared statement it is, `generic` or `custom`; None: the statement
-            is not prepared, or the engine does not tell.
-        planned_each_time: Whether the timed executions were planned anew each; None: not known.
-        shapes: How many different plans were seen in `captures`; None: it was captured once.
-        captures: How often it was captured in the state of the timed session.
-        others: Of the other plans that were seen in these captures, one line each.
-        triggers: That the statement fired, with their time.
+        statement: Position of the statement in the operation, from 0.
+        native: File with the engine's own plan in `raw/plans/`.
+        root: The root operator.
+        planning_s: Planning time, including parsing if the engine does not separate it.
+        execution_s: Execution time, including the cost of measuring it.
+        compiling_s: Part of the execution time that was spent generating code (JIT).
+        capture_s: Elapsed time of the capture, which is outside of the timed part.
+        cost: Cost by the optimiser's estimate, in its own unit; None if it reports none.
+        timed: False if the engine reported estimates only.
+        reason: Reason why the plan has no times.
+        read_bytes: Bytes that all operators read from storage or the kernel's cache.
+        spilled_bytes: Bytes that all operators wrote to temporary files.
+        memory_bytes: Peak memory of the statement.
+        details: Other facts that the engine reports on the whole plan, with its own keys.
+        name: Name of the statement; None if it has no name.
+        text: Statement as it was sent, with `$1`, ... for bound values. None means in older
+            records.
+        reads: Reads that it requested from storage; None if the engine does not report them.
+        mode: Kind of plan of a prepared statement, `generic` or `custom`; None if the statement is
+            not prepared, or the engine does not report the kind.
+        planned_each_time: Whether each timed execution was planned again; None if not known.
+        shapes: Number of different plans over all captures; None if it was captured once.
+        captures: Number of captures in the state of the timed session.
+        others: The other plans of these captures, one line each.
+        triggers: Triggers that the statement fired, with their time.
     """
 
     operation: str
@@ -229,7 +231,7 @@ class Plan:
 
     @property
     def seconds(self) -> float | None:
-        """Thread-seconds of all operators together; None where none was timed."""
+        """Total thread-seconds of all operators; None if none was timed."""
         seconds = [node.seconds for node in self.root.walk() if node.seconds is not None]
         return sum(seconds) if seconds else None
 
@@ -239,7 +241,7 @@ class Plan:
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Plan:
-        """The plan that `facts` was made from."""
+        """Return the plan from the JSON values of `facts`."""
         reads = facts.get("reads")
         parts = {
             "root": _node(facts["root"]),

@@ -1,7 +1,7 @@
-"""Keys of a recorded request that are no setting of the measurement.
+"""Keys of a recorded request that do not affect the measurement.
 
-Whoever adds such an option to a request names it here, once: comparing two runs and finding the
-earlier run of the same request both read it.
+A new option of this kind must be added here. The comparison of two runs and the search for the
+earlier run of the same request both use this list.
 """
 
 from __future__ import annotations

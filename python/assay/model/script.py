@@ -1,7 +1,7 @@
-"""Scripts of a session: statements, and operations made of them.
+"""Scripts of a session: statements, and operations that consist of them.
 
-A script is plain data. It is made from a workload's files, stored in the record as it was used, and
-read by the driver (`assay-model`, `script.rs`), where each operation's values are drawn.
+A script is plain data. It is made from a workload's files, stored in the record, and read by the
+driver (`assay-model`, `script.rs`), where each operation's values are drawn.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ Given = str | int | tuple[int, int] | None
 
 @dataclass(frozen=True)
 class Draw:
-    """The rule by which a parameter is drawn at each execution, from the session's own stream.
+    """Rule that draws a parameter's value at each execution, from the session's random stream.
 
     Attributes:
-        name: As the text names it.
-        integer: A whole number from the first to the second, both included, equally likely.
-        choice: One of these, equally likely; a pair is a decimal, its digits and their scale, and
-            None an absent value. Exactly one of `integer` and `choice` is given.
+        name: Name of the parameter in the text.
+        integer: Bounds of a uniformly drawn integer, both included.
+        choice: Values of which one is drawn uniformly. A pair is a decimal, as digits and scale;
+            None is SQL's NULL. Exactly one of `integer` and `choice` is given.
     """
 
     name: str
@@ -36,10 +36,10 @@ class ScriptStatement:
     Attributes:
         text: SQL with `$1`, `$2`, ... where values are bound, or SPARQL with `${1}`, `${2}`, ...
             where they are written.
-        values: For `$1`, `$2`, ...: the index of the draw in its operation, or of the register
-            where the operation has a program.
-        name: What its program calls it; None: it is played in its turn.
-        elements: How many elements of a list it has places for; None: it has no list.
+        values: For each of `$1`, `$2`, ... the index of the operation's draw, or of its register if
+            the operation has a program.
+        name: Name that the program uses; None if the statement is executed in its turn.
+        elements: Number of list elements that it has places for; None if it has no list.
     """
 
     text: str
@@ -53,16 +53,17 @@ class ScriptOperation:
     """An operation of a script: its draws, made at each execution, and its statements.
 
     Attributes:
-        name: As in the plan.
-        statements: Sent one after another, or as the program says.
+        name: Name in the load plan.
+        statements: Statements, which are sent in order, or as the program decides.
         draws: Values that the statements share.
-        program: Logic of the driver that says which statement is next and with which values, such
-            as `tpcc.payment`; None: statements are played in order, with values that are drawn.
-        registers: What statements of a program bind, as it calls them: `w_id`, or `i_id.3` for the
-            third element of a list, from 1.
-        fixed: Its values are the first that are drawn from seed 0, at each execution of any
-            session: what it returns can be compared with rows that are known.
-        joint: Draws are columns of one table: each execution has the values of one row.
+        program: Logic of the driver that chooses the next statement and its values, such as
+            `tpcc.payment`; None if statements are executed in order, with drawn values.
+        registers: The program's names of bound values: `w_id`, or `i_id.3` for the third element of
+            a list.
+        fixed: Whether each execution of any session uses the first values drawn from seed 0. Then
+            its result can be compared with known rows.
+        joint: Whether the draws are columns of one table. Then each execution has the values of one
+            row.
     """
 
     name: str
@@ -76,14 +77,15 @@ class ScriptOperation:
 
 @dataclass(frozen=True)
 class Script:
-    """Everything that a run's sessions can be asked to execute; operation `n` is the plan's.
+    """All operations that a run's sessions can execute, in the order of the load plan.
 
     Attributes:
-        operations: In the plan's order.
-        prepared: Whether statements are prepared once a session; else each execution parses and
-            plans anew, as a query that is asked once does.
-        pipelined: Whether statements that need no earlier answer are sent before it has come.
-        parameters: What programs are told, by name: numbers such as `warehouses`.
+        operations: The operations, in the order of the load plan.
+        prepared: Whether statements are prepared once per session. Otherwise each execution parses
+            and plans the statement again.
+        pipelined: Whether statements that do not depend on an earlier answer are sent before that
+            answer arrives.
+        parameters: Parameters of programs by name: numbers such as `warehouses`.
     """
 
     operations: tuple[ScriptOperation, ...]
@@ -97,7 +99,7 @@ class Script:
 
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Script:
-        """The script that `facts` was made from."""
+        """Return the script from the JSON values of `facts`."""
         operations = tuple(_operation(operation) for operation in facts["operations"])
         return cls(
             operations,

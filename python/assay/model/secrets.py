@@ -26,13 +26,13 @@ def is_secret(name: str) -> bool:
 
 
 def without_secrets(text: str) -> str:
-    """The text with passwords in URLs and values of `password=...` and its like blotted out."""
+    """Return text without passwords in URLs and values of `password=...` and similar keys."""
     text = _IN_JDBC.sub(rf"\1/{HIDDEN}@", _IN_URL.sub(rf"\1:{HIDDEN}@", text))
     return _ASSIGNED.sub(rf"\1={HIDDEN}", text)
 
 
 def dsn_without_password(dsn: str) -> str:
-    """Return a DSN without its password, so that a client takes it from its environment or asks."""
+    """Return a DSN without its password. A client then takes it from its environment or prompts."""
     return _HIDDEN_PART.sub("", without_secrets(dsn)).strip()
 
 

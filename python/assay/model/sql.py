@@ -1,4 +1,4 @@
-"""Statements of SQL from templates: names are quoted, values are written as texts."""
+"""SQL statements from templates. Names are quoted, values are written as string literals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME_LETTERS_MAX = 63
 
 
 def quoted(name: str, quote: str = '"') -> str:
-    """Return a name as it stands in SQL, whatever letters it has."""
+    """Return a quoted name for SQL, with any characters."""
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
 
 
@@ -37,14 +37,14 @@ def statement_of(
     """Return a template's SQL about a table.
 
     Args:
-        template: With `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and `$name` of
-            an index of ours.
+        template: Text with `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and
+            `$name` of an index of ours.
         table: Its name without a schema.
-        columns: Those of an index; empty of what is about the whole table.
-        expression: What an index is of in place of columns, as it stands in SQL.
-        schema: Of the table; None: sessions find the table without.
-        trigger: Of the table, where it is about one.
-        quote: Stands around names.
+        columns: Columns of an index. Empty means the statement concerns the whole table.
+        expression: SQL expression that an index has instead of columns.
+        schema: Schema of the table. None means sessions find the table without a schema.
+        trigger: Trigger of the table, if the statement concerns one.
+        quote: Quote character for names.
     """
     words = columns if expression is None else re.findall(r"\w+", expression)
     name = "_".join(("assay", table, *words))[:NAME_LETTERS_MAX]
@@ -63,9 +63,9 @@ def setting_statement(template: str, name: str, value: str) -> str:
     """Return a template's SQL about a setting.
 
     Args:
-        template: With `$setting` and `$value`.
-        name: Of the setting.
-        value: As the engine takes it; a text is put into quotes.
+        template: Text with `$setting` and `$value`.
+        name: Name of the setting.
+        value: Value in the engine's form. A string is quoted.
     """
     written = value if value.isdecimal() else _text(value)
     return Template(template).safe_substitute(setting=name, value=written)

@@ -1,4 +1,4 @@
-"""Names of what the time of an operation is made of, beside its statements."""
+"""Names of the parts of an operation's time that are not statements."""
 
 from __future__ import annotations
 

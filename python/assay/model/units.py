@@ -1,4 +1,4 @@
-"""Numbers as people read them. Stored values keep their plain unit; only text is rounded."""
+"""Numbers as text for readers. Stored values keep their plain unit; only text is rounded."""
 
 import re
 
@@ -17,7 +17,7 @@ _COUNT_STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def seconds_text(seconds: float | None) -> str:
-    """A duration with three significant digits and its unit; 'not measured' for None."""
+    """Return a duration with three significant digits and its unit; 'not measured' for None."""
     if seconds is None:
         return "not measured"
     for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
@@ -29,7 +29,7 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def bytes_text(count: float | None) -> str:
-    """A size in binary units; 'not measured' for None."""
+    """Return a size in binary units; 'not measured' for None."""
     if count is None:
         return "not measured"
     for step, unit in _BYTE_STEPS:
@@ -43,7 +43,7 @@ def bytes_text(count: float | None) -> str:
 
 
 def count_text(count: float | None) -> str:
-    """A count with a decimal suffix; 'not measured' for None."""
+    """Return a count with a decimal suffix; 'not measured' for None."""
     if count is None:
         return "not measured"
     for step, suffix in _COUNT_STEPS:
@@ -53,7 +53,7 @@ def count_text(count: float | None) -> str:
 
 
 def percent_text(share: float | None) -> str:
-    """A share of one as a percentage; 'not measured' for None."""
+    """Return a share from 0 to 1 as a percentage; 'not measured' for None."""
     if share is None:
         return "not measured"
     percent = share * 100
@@ -101,13 +101,13 @@ def parse_bytes(text: str) -> int:
 
 
 def size_bytes(text: str | None) -> int | None:
-    """Parse a size as engines print it, `4MB`, `18.8 GiB` or `0`, to bytes; None if it is none."""
+    """Parse a size as engines print it, `4MB`, `18.8 GiB` or `0`, to bytes; None if not valid."""
     match = _SIZE.fullmatch(text.strip()) if text else None
     return None if match is None else round(float(match[1]) * _SIZE_STEPS[match[2].lower()])
 
 
 def number_of(text: str) -> float | None:
-    """A text as a number: plain, or the bytes of a size such as '4MB'; None of any other."""
+    """Parse a plain number, or a size such as '4MB' to bytes; None for any other text."""
     try:
         return float(text)
     except ValueError:
@@ -121,7 +121,7 @@ def parse_bit_rate(text: str) -> float:
     """Bytes a second of a network's speed such as '10Gbit', '25 Gbit/s' or '800Mbit'; decimal.
 
     Raises:
-        ValueError: If the text is no speed above zero.
+        ValueError: If the text is not a speed above zero.
     """
     match = _BIT_RATE.fullmatch(text.strip().lower())
     if match is None or not (bits := float(match[1]) * _BIT_STEPS[match[2]]):
@@ -130,21 +130,21 @@ def parse_bit_rate(text: str) -> float:
 
 
 def rate_text(per_s: float | None) -> str:
-    """A rate of operations, such as `41,200/s`, `5.2/s`; 'not measured' for None.
+    """Return a rate of operations, such as `41,200/s`, `5.2/s`; 'not measured' for None.
 
-    Three significant digits: more are not known of a rate that was counted over seconds.
+    It has three significant digits: a rate that was counted over seconds is not known better.
     """
     return "not measured" if per_s is None else f"{grouped_text(per_s)}/s"
 
 
 def grouped_text(count: float) -> str:
-    """Three significant digits, thousands apart, such as `41,200`, `312`, `5.2`."""
+    """Return three significant digits with thousands separators, such as `41,200`, `312`, `5.2`."""
     rounded = float(f"{count:.3g}")
     return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:.3g}"  # noqa: PLR2004
 
 
 def near_whole_text(share: float | None) -> str:
-    """A share of which the distance from none and from all matters, such as `99.97 %`."""
+    """Return a share with enough digits to tell it from 0 and 100 %, such as `99.97 %`."""
     if share is None or share in (0.0, 1.0):
         return percent_text(share)
     distance = min(share, 1 - share)
@@ -155,7 +155,7 @@ def near_whole_text(share: float | None) -> str:
 
 
 def amount_text(amount: float | None, unit: str) -> str:
-    """Bytes and seconds with their unit, a count of anything else without; as `bytes_text` does."""
+    """Return an amount: bytes and seconds with their unit, other counts without one."""
     if amount is None or unit == BYTES:
         return bytes_text(amount)
     if unit == SECONDS:
@@ -164,5 +164,5 @@ def amount_text(amount: float | None, unit: str) -> str:
 
 
 def amount_rate_text(per_s: float | None, unit: str) -> str:
-    """An amount a second, such as `7.37 MiB/s`, `19.6 ms/s`, `264 k/s`."""
+    """Return an amount per second, such as `7.37 MiB/s`, `19.6 ms/s`, `264 k/s`."""
     return "not measured" if per_s is None else f"{amount_text(per_s, unit)}/s"

@@ -1,4 +1,4 @@
-"""Verdicts over one run: valid < unknown < invalid, and the worst wins."""
+"""Verdicts on a run: valid < unknown < invalid. The worst verdict wins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_COMPARED = "not compared: "
 
 
 class Verdict(IntEnum):
-    """The degree to which a run's numbers can be trusted."""
+    """Degree of trust in a run's numbers."""
 
     VALID = 0
     UNKNOWN = 1
@@ -26,7 +26,7 @@ class Verdict(IntEnum):
 
     @property
     def word(self) -> VerdictWord:
-        """The word that people and programs read."""
+        """Text of the verdict for people and programs."""
         return VERDICT_WORDS[self]
 
 
@@ -36,12 +36,12 @@ class CheckResult:
 
     Attributes:
         check: Name of the check.
-        verdict: What it means for the run.
-        reason: One sentence: what was seen (with the number), what it means, what to do.
-        measured: False where nothing could be measured and nothing had to be; the verdict is then
-            valid and the reason says why there is no measurement.
-        value: The number that was compared, where there is one.
-        threshold: The number it was compared with.
+        verdict: Verdict on the run by this check.
+        reason: One sentence: the observation with its number, its meaning, what to do.
+        measured: False if the check had nothing to measure. The verdict is then valid, and the
+            reason says why there is no measurement.
+        value: The measured number; None if the check has no number.
+        threshold: Limit for that number.
     """
 
     check: str
@@ -53,14 +53,14 @@ class CheckResult:
 
     @property
     def of_answers(self) -> Verdict:
-        """The verdict on the answers: unknown if there was nothing to compare them with.
+        """Verdict on the answers: unknown if nothing was available for comparison.
 
-        The run itself is valid then: it was measured correctly.
+        The run itself is then still valid, because it was measured correctly.
         """
         lacking = not self.measured and self.reason.startswith(NOT_COMPARED)
         return Verdict.UNKNOWN if lacking else self.verdict
 
 
 def worst(results: Iterable[CheckResult]) -> Verdict:
-    """The verdict of a run: the worst of its checks, unknown where there were none."""
+    """Return the verdict of a run: the worst of its checks; unknown without checks."""
     return max((result.verdict for result in results), default=Verdict.UNKNOWN)

@@ -1,4 +1,4 @@
-"""Statements of a watched server: their texts, and sessions that execute them."""
+"""Statements of an observed server: their texts, and sessions that execute them."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _FROM = re.compile(rf"\bfrom{_TABLE}(?![\w\"`.$]*\s*\()", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class SessionLook:
-    """A sampled session, or a worker of it, that executed a statement.
+    """A sample of a session, or of its worker, that executed a statement.
 
-    Absent is None.
+    Unknown facts are None.
 
     Attributes:
-        session: The engine's number of the session.
-        statement: Key of the statement; None: of another database.
+        session: The engine's id of the session.
+        statement: Key of the statement; None if it belongs to another database.
         leader: The session that a worker works for.
         tid: The thread that serves the session.
-        application: What its client calls itself.
+        application: Application name of its client.
         database: Its database.
-        wait_kind, wait_event: What it waited for, in the engine's words.
-        seconds: For how long it had executed the statement.
+        wait_kind, wait_event: Wait event and its class, in the engine's terms.
+        seconds: Time since the statement began.
     """
 
     session: int
@@ -63,11 +63,12 @@ class SessionLook:
 
 @dataclass(frozen=True)
 class StatementText:
-    """The text of a statement that was watched.
+    """The text of an observed statement.
 
     Attributes:
-        text: With places for its constants, as the server keeps it.
-        example: As a client sent it, with its constants; None: it was not seen whole.
+        text: Statement with placeholders for constants, as the server keeps it.
+        example: Statement as a client sent it, with its constants; None if its full text was not
+            seen.
     """
 
     text: str
@@ -86,7 +87,7 @@ def statement_key(normalised: str) -> str:
 
 
 def says_something(text: str | None) -> bool:
-    """Return whether a text that a server gave holds a word of SQL: some give empty ones."""
+    """Return whether a server's statement text has any SQL: some servers return empty texts."""
     return text is not None and _WORD.search(_COMMENT.sub(" ", text)) is not None
 
 
@@ -115,7 +116,7 @@ def statement_names(texts: dict[str, str]) -> dict[str, str]:
 
 
 def canonical(text: str) -> str:
-    """Return the letters and digits of a statement without its constants, whatever its layout."""
+    """Return a statement's letters and digits without constants, independent of its layout."""
     plain = _CONSTANT.sub("", _COMMENT.sub(" ", text)).lower()
     letters = _NO_NAME.sub("", _WORD_CONSTANT.sub("", plain))
     # Servers of MySQL's kin keep the one word as the other.
@@ -123,6 +124,6 @@ def canonical(text: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """Return the letters of a statement's beginning, whatever its constants and its layout."""
+    """Return the letters of a statement's beginning, independent of constants and layout."""
     plain = _CONSTANT.sub("", _COMMENT.sub(" ", text)).lower()
     return _NO_LETTER.sub("", _WORD_CONSTANT.sub("", plain))[:FINGERPRINT_LENGTH]

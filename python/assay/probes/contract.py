@@ -27,7 +27,7 @@ class CounterReader(Protocol):
 
 
 class Activity(Protocol):
-    """The activity of one process of an engine; None where absent."""
+    """The activity of one process of an engine. Unknown facts are None."""
 
     @property
     def pid(self) -> int:
@@ -41,22 +41,22 @@ class Activity(Protocol):
 
     @property
     def backend_type(self) -> str:
-        """The kind of process, in the engine's words."""
+        """The kind of process, in the engine's terms."""
         ...
 
     @property
     def application(self) -> str | None:
-        """The name that the client gives itself; None for a process without a client."""
+        """Application name of the client; None for a process without a client."""
         ...
 
     @property
     def state(self) -> str | None:
-        """The state, in the engine's words; None for a process without a client."""
+        """The state, in the engine's terms; None for a process without a client."""
         ...
 
     @property
     def wait_event_type(self) -> str | None:
-        """The kind of thing it waits for; None: it does not wait."""
+        """Class of its wait event; None if it does not wait."""
         ...
 
     @property
@@ -66,12 +66,12 @@ class Activity(Protocol):
 
     @property
     def tid(self) -> int | None:
-        """The thread of the process that this is about; None: the process as a whole."""
+        """The thread of the process; None for the process as a whole."""
         ...
 
     @property
     def connection(self) -> int | None:
-        """The engine's number of the connection that a thread serves; None: it serves none."""
+        """The engine's id of the connection that a thread serves; None without one."""
         ...
 
 
@@ -98,12 +98,12 @@ class BlockedReader(Protocol):
 
 @runtime_checkable
 class OtherWorkReader(Protocol):
-    """The contract of counter readers that also report work beside the load."""
+    """Counter readers that also report work besides the load."""
 
     def other_work(self) -> Sequence[OtherWork]:
         """Upkeep that is under way, and sessions with old snapshots. Raises `OSError`.
 
-        It is asked with the counters.
+        It is called together with the counters.
         """
         ...
 
@@ -130,7 +130,7 @@ class StatementReader(Protocol):
     """Reads which statements a server executes for others. Belongs to one thread."""
 
     def looks(self) -> Sequence[SessionLook]:
-        """Return sessions that execute a statement now, without ours. Raises `OSError`."""
+        """Return sessions that execute a statement now, without Assay's. Raises `OSError`."""
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
@@ -143,13 +143,13 @@ class Target:
     """The processes, files and server that probes observe.
 
     Attributes:
-        raw_dir: Where streams are written; each probe owns its files.
+        raw_dir: Directory for streams. Each probe has its own files.
         interval_s: Time between samples.
         followed: Processes to follow, with the account that each is charged to.
-        counters: Reads the engine's own counters; None where it has none.
-        profile_hz: CPU samples a second of CPU time; None: none are asked for.
-        block_trace: Whether every request of block devices is asked for.
-        statements: Reads a server's statements; None where a load of ours is driven.
+        counters: Reads the engine's own counters; None if it has none.
+        profile_hz: CPU samples per second of CPU time; None if not requested.
+        block_trace: Whether every block request is traced.
+        statements: Reads a server's statements. None means Assay drives the load.
     """
 
     raw_dir: Path
@@ -166,9 +166,9 @@ class Cost:
     """The cost of a probe: its samples and the time they took.
 
     Attributes:
-        error: Why it ended early.
-        interval_s: Time between the samples of its stream, where that is not the run's.
-        look_interval_s: Time between two looks, where not every look has a row in its stream.
+        error: Reason why it ended early.
+        interval_s: Time between the samples of its stream, if it differs from the run's.
+        look_interval_s: Time between two samples, if not every sample has a row in its stream.
         notes: What it could not observe, and why: a sentence each.
     """
 
@@ -215,5 +215,5 @@ class Refusing(Protocol):
     """The contract of probes that were requested though they do not apply."""
 
     def refusal(self, target: Target) -> str | None:
-        """Return why a requested probe does not run, with the mend; None if it may."""
+        """Return why a requested probe cannot run, and the remedy; None if it can."""
         ...

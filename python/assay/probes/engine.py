@@ -1,4 +1,4 @@
-"""The engine's own counters once a second, and what its processes are doing twice a second.
+"""Samples the engine's counters once a second, and its processes' activity twice a second.
 
 Counters that are dear to read are read less often. How an engine stands, which costs more to ask,
 is read where the measured part begins and ends. Sessions are looked at after pauses of random
@@ -65,7 +65,7 @@ DEFECT = "its thread broke down; the trace is where errors of this process go"
 
 
 class EngineProbe:
-    """Asks the engine on a connection of its own."""
+    """Queries the engine on a separate connection."""
 
     name = "engine"
     stream = "engine"
@@ -111,7 +111,7 @@ class EngineProbe:
         self._requests.put(MEASURED)
 
     def stop(self) -> Cost:
-        """Takes a last reading and ends the thread, or gives up waiting for it."""
+        """Takes a last reading and ends the thread, with a timeout."""
         if self._thread is None:
             raise RuntimeError("probe engine was stopped before it was started")
         self._requests.put(STOP)
@@ -318,7 +318,7 @@ class SessionPauses:
     Attributes:
         least_s: Time between looks that is never gone below.
         reading_ns: CPU time of the last look.
-        measured_s: When the measured part began; None: it has not.
+        measured_s: When the measured part began; None if it has not.
     """
 
     def __init__(self, interval_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Asks the JVMs among an engine's processes to write down what their compilers compiled.
+"""Requests the map of compiled code from the JVMs among an engine's processes.
 
 Code that a JVM compiled is in no file, so that its addresses have no names but by the JVM's own
 list of them: `/tmp/perf-PID.map`, as the kernel's `perf` reads it. HotSpot since JDK 17 writes it
@@ -37,8 +37,9 @@ class PerfMap:
 
     Attributes:
         pid: The JVM.
-        path: The list, in the JVM's own `/tmp`, readable while the JVM lives; None: there is none.
-        reason: Why there is none, a sentence.
+        path: The list, in the JVM's own `/tmp`, readable while the JVM lives; None if there is
+            none.
+        reason: Sentence on why there is no list.
     """
 
     pid: int
@@ -63,8 +64,8 @@ def write_perf_maps(
 
     Args:
         pids: Roots of trees of processes; those that ended are passed over.
-        timeout_s: How long each JVM may take.
-        proc: Where the kernel's process files are.
+        timeout_s: Timeout for each JVM.
+        proc: Directory of the kernel's process files.
     """
     return [_perf_map(proc / str(pid), timeout_s) for pid in virtual_machines(pids, proc)]
 

@@ -25,7 +25,7 @@ READING_SHARE_MAX = 0.1
 class OperationCounters:
     """Reads at both edges of an operation, outside of its timed interval.
 
-    `anew` is a new reader for an engine that died and was started again; None: it is not.
+    `anew` is a new reader for an engine that died and was started again; None if it is not.
     """
 
     def __init__(

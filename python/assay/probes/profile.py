@@ -29,7 +29,7 @@ NO_PROCESS = (
 
 
 class ProfileProbe:
-    """Has the kernel take samples; a thread of ours unwinds their stacks."""
+    """Samples stacks by the kernel; a thread of Assay unwinds them."""
 
     name = "profile"
     stream = "probe-profile"
@@ -55,7 +55,7 @@ class ProfileProbe:
         """Begins to sample; the first streams are on disk when this returns.
 
         Raises:
-            OSError: If the kernel refuses; says how to allow it.
+            OSError: If the kernel refuses. The message says how to allow it.
         """
         frequency_hz = target.profile_hz or 0
         self._pids = _engine_pids(target)
@@ -91,7 +91,7 @@ def granted_here() -> dict[str, Any]:
     """Return what the kernel grants to a profiler here, by trying it on our own process.
 
     Raises:
-        OSError: If it grants nothing; says how to allow it.
+        OSError: If the kernel grants nothing. The message says how to allow it.
     """
     with tempfile.TemporaryDirectory() as folder:
         profiler = Profiler(folder, [os.getpid()], 499)

@@ -14,7 +14,7 @@ FLUSH_INTERVAL_S = 1.0
 
 
 class RequestsProbe:
-    """Traces each block request by the kernel; a thread of ours writes them."""
+    """Traces each block request by the kernel; a thread of Assay writes them."""
 
     name = "requests"
     stream = "probe-requests"
@@ -35,7 +35,7 @@ class RequestsProbe:
         """Begins to trace; the streams are on disk when this returns.
 
         Raises:
-            OSError: If the kernel refuses; says how to allow it.
+            OSError: If the kernel refuses. The message says how to allow it.
         """
         self._tracer = RequestTracer(target.raw_dir)
 

@@ -34,7 +34,7 @@ DEFECT = "its thread broke down; the trace is where errors of this process go"
 
 
 class StatementsProbe:
-    """Asks the server on a connection of its own."""
+    """Queries the server on a separate connection."""
 
     name = "statements"
     stream = "looks"
@@ -64,7 +64,7 @@ class StatementsProbe:
         """Start the thread; the first sample is on disk when this returns.
 
         Raises:
-            OSError: If the first look fails, or takes too long.
+            OSError: If the first sample fails, or takes too long.
         """
         if target.statements is None:
             raise RuntimeError("probe statements was started without a server to watch")
@@ -83,7 +83,7 @@ class StatementsProbe:
             raise OSError(self._error)
 
     def stop(self) -> Cost:
-        """Take a last sample and end the thread, or give up waiting for it."""
+        """Take a last sample and end the thread, with a timeout."""
         if self._thread is None or self._watch is None:
             raise RuntimeError("probe statements was stopped before it was started")
         self._stopping.set()

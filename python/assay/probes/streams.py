@@ -195,7 +195,7 @@ class Stream:
 
 
 def write_no_events(raw_dir: Path) -> None:
-    """Writes the stream of events of a record in which nothing was driven."""
+    """Writes an empty stream of events, for a record without a load."""
     path = str(raw_dir / "events.arrows")
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, EVENTS) as writer:
         writer.write_table(EVENTS.empty_table())

@@ -1,1 +1,1 @@
-"""Run directories: written once, sealed, and read by everything to the right of them."""
+"""Run directories: written once, sealed, then read by checks, analysis and reports."""

@@ -1,4 +1,4 @@
-"""Finds the newest record of what a host can do."""
+"""Finds the newest record of a host's measured limits (its ceiling)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SAME_HOST = ("host", "machine", "memory_bytes")
 
 
 def newest_ceiling(runs_dir: Path, host: Mapping[str, Any] | None = None) -> Path | None:
-    """The newest complete ceiling of a host; None where there is none.
+    """Return the newest complete ceiling of a host; None if no record exists.
 
     Args:
         runs_dir: Directory of records.
-        host: As `environment.json` of a run has it in `host`: a ceiling of another machine, or of
-            another disk than the one below `data_device`, is passed over. None: of any host.
+        host: The `host` object of a run's `environment.json`. Ceilings of another machine, or of
+            another disk than the one below `data_device`, are skipped. None means any host.
     """
     for directory in reversed(list_runs(runs_dir)):
         # Ids name the kind, so that no other record is opened.

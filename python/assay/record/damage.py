@@ -1,7 +1,7 @@
-"""Says of a record that it is not as it was sealed, wherever it is opened by name.
+"""Warns of records that were changed after they were sealed, wherever one is opened by name.
 
-A record that was changed is still read, for what is left of it may be of use. Python hears a
-warning; the command line shows its sentence and ends with exit code 3.
+A changed record is still read, because the rest of it may be of use. Python code receives a
+warning. The command line prints its sentence and ends with exit code 3.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class DamagedRecordWarning(UserWarning):
-    """A record that was opened is not as it was sealed."""
+    """Warning that an opened record was changed after it was sealed."""
 
 
 def damage_of(run_dir: Path) -> str | None:
-    """Return a sentence about what differs from the seal; None: nothing does, or there is none."""
+    """Return a sentence on differences from the seal; None without a difference or a seal."""
     broken = broken_seals(run_dir) if (run_dir / SEAL_FILE).is_file() else []
     if not broken:
         return None
@@ -37,17 +37,17 @@ def damage_of(run_dir: Path) -> str | None:
 
 
 def warn_if_damaged(run_dir: Path) -> None:
-    """Warn of a record that is not as it was sealed."""
+    """Warn if a record was changed after it was sealed."""
     sentence = damage_of(run_dir)
     if sentence is not None:
         warnings.warn(sentence, DamagedRecordWarning, stacklevel=3)
 
 
 def refuse_damaged(run_dir: Path) -> None:
-    """Refuse a record that was changed where further runs would be made because of its figures.
+    """Refuse a changed record before further runs are made because of its figures.
 
     Raises:
-        RecordDamagedError: If it is not as it was sealed.
+        RecordDamagedError: If the record was changed after it was sealed.
     """
     sentence = damage_of(run_dir)
     if sentence is not None:

@@ -1,4 +1,4 @@
-"""Finds the run before a run that was asked for in the same way."""
+"""Finds the previous run with the same request."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ IGNORED_KEYS = frozenset((*INCIDENTAL, *DURATION))
 
 
 def earlier_run(run: Run, runs_dir: Path) -> Run | None:
-    """Return the latest complete run before this one that asks the same; None: there is none.
+    """Return the latest complete earlier run with the same request; None without one.
 
-    The statements themselves may differ: whoever compares the runs says so of each operation.
+    The statements themselves may differ. The comparison of the runs reports this for each
+    operation.
 
     Args:
         run: The later run.
-        runs_dir: Where runs are.
+        runs_dir: Directory of runs.
     """
     same_name = _name_of(run.id)
     earlier = [

@@ -1,4 +1,4 @@
-"""Names and version of a run directory's parts, in one place for writer and reader."""
+"""Names of a run directory's parts and its schema version, shared by writer and reader."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ STATUS_INTERRUPTED = "interrupted"
 def measured_phases(names: Iterable[str]) -> tuple[str, ...]:
     """Return the phases of a run whose operations count in its figures.
 
-    Of a test it is its power phases: beside other streams an operation's time is not its own.
+    For a test with several streams these are its power phases, because operations of concurrent
+    streams slow each other.
     """
     ordered = sorted(set(names))
     for kind in (PHASE_MEASURED, PHASE_POWER, PHASE_THROUGHPUT):

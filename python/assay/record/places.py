@@ -1,10 +1,10 @@
 """The directories in which Assay keeps runs, cache and state.
 
 The XDG base directory specification asks that a relative path in one of its variables is ignored;
-that is done here, so that a wrong variable never scatters directories over the current one.
+this module does so, so that a wrong variable never creates directories in the current one.
 
 Servers never run as root, and root's home is closed to the user they run as. Without those
-variables root's things are therefore where the file system standard has them for programs.
+variables root's files are therefore in the places that the file system standard has for programs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ def runs_dir(flag: str | Path | None = None) -> Path:
 
 
 def cache_dir() -> Path:
-    """Return the directory of data that can be made again: `$XDG_CACHE_HOME/assay`."""
+    """Return the directory of data that can be generated again: `$XDG_CACHE_HOME/assay`."""
     return _xdg("XDG_CACHE_HOME", ".cache", "/var/cache") / "assay"
 
 
 def state_dir() -> Path:
-    """Return the directory of lasting state that is no record: `$XDG_STATE_HOME/assay`."""
+    """Return the directory of lasting state other than records: `$XDG_STATE_HOME/assay`."""
     return _xdg("XDG_STATE_HOME", ".local/state", "/var/lib") / "assay"
 
 

@@ -1,6 +1,6 @@
-"""`<runs>/predictions.jsonl`: what was predicted of advice and what it brought, a line a try.
+"""`<runs>/predictions.jsonl`: predicted and measured gain of advice, one line for each trial.
 
-It is only ever appended to. A line that was torn by a crash or a full disk is passed over.
+Lines are only appended. A line that a crash or a full disk cut short is skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
     """Append a line in a single write, so that readers never see a part of it.
 
     Raises:
-        RunFailedError: If the disk does not take it.
+        RunFailedError: If the file cannot be written.
     """
     file = runs_dir / PREDICTIONS_FILE
     line = json.dumps(facts, ensure_ascii=False).encode() + b"\n"
@@ -43,10 +43,10 @@ def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
 
 
 def read_predictions(runs_dir: Path) -> list[dict[str, Any]]:
-    """All whole lines, oldest first; none where nothing was tried yet.
+    """Return all whole lines, oldest first; empty before the first trial.
 
     Raises:
-        RecordUnreadableError: If the file is there and cannot be read.
+        RecordUnreadableError: If the file exists and cannot be read.
     """
     file = runs_dir / PREDICTIONS_FILE
     try:

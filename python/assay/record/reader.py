@@ -1,6 +1,6 @@
-"""Reads a run directory, whole, killed or damaged, and says what is missing.
+"""Reads the directory of a complete, killed or damaged run, and says what is missing.
 
-A stream that was cut short (a killed run) is read up to its last whole batch.
+If a killed run left an incomplete stream, it is read up to the last whole batch.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 
 
 def list_runs(runs_dir: Path) -> list[Path]:
-    """Run directories, oldest first (ids sort by time).
+    """Return run directories, oldest first (ids sort by time).
 
     Raises:
-        UsageError: If the place is no directory.
+        UsageError: If `runs_dir` is not a directory.
     """
     if runs_dir.exists() and not runs_dir.is_dir():
         raise UsageError(f"--runs {runs_dir}: it is no directory")
@@ -71,12 +71,12 @@ def list_runs(runs_dir: Path) -> list[Path]:
 
 
 def find_run(name: str, runs_dir: Path) -> Path:
-    """The directory of a run named by `latest`, a path, an id or the unique beginning of one.
+    """Return the directory of a run named by `latest`, a path, an id or the beginning of one id.
 
-    Warns with `DamagedRecordWarning` where the record is not as it was sealed.
+    Warns with `DamagedRecordWarning` if the record was changed after it was sealed.
 
     Raises:
-        RecordUnreadableError: If there is none, or several.
+        RecordUnreadableError: If no run has this name, or several ids begin with it.
     """
     directory = _named(name, runs_dir)
     warn_if_damaged(directory)
@@ -106,15 +106,16 @@ def _named(name: str, runs_dir: Path) -> Path:
 
 
 def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -> Run:
-    """Find a workload's run by name: `latest` passes over records of other kinds.
+    """Find a workload's run by name: `latest` skips records of other kinds.
 
     Args:
-        name: Which.
-        runs_dir: Where runs are.
-        or_observed: Whether an observation will do, too.
+        name: `latest`, a path, an id, or the beginning of an id.
+        runs_dir: Directory of runs.
+        or_observed: Whether the record of an observation is accepted, too.
 
     Raises:
-        RecordUnreadableError: If there is none, or the name is of another kind.
+        RecordUnreadableError: If no run has this name, or the name belongs to a record of another
+            kind.
     """
     if name == "latest":
         # The newest is one in nearly every case, so that few are opened.
@@ -138,7 +139,7 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
 
 
 class Run:
-    """One run directory, read lazily. Raises `RecordUnreadableError` with the file at fault."""
+    """A run directory, read lazily. `RecordUnreadableError` names a file that cannot be read."""
 
     def __init__(self, directory: Path) -> None:
         self.dir = directory
@@ -156,7 +157,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """True if the run came to its planned end."""
+        """True if the run reached its planned end."""
         return bool(self.facts["status"] == STATUS_COMPLETE)
 
     @cached_property
@@ -173,7 +174,7 @@ class Run:
 
     @property
     def driven(self) -> bool:
-        """True if the whole plan was played, however the run ended after that."""
+        """True if the whole load plan was executed, even if the run failed after that."""
         return (self.driver_report or {}).get("ended") == "done"
 
     def recovered(self, number: int) -> Recovered:
@@ -197,19 +198,19 @@ class Run:
         return (self.dir / SEAL_FILE).is_file()
 
     def broken_seals(self) -> list[str]:
-        """Return the differences from the seal, a sentence each; empty without a seal."""
+        """Return a sentence for each difference from the seal; empty without a seal."""
         return broken_seals(self.dir) if self.sealed else []
 
     def has(self, stream: str) -> bool:
-        """Return True if the stream was recorded at all."""
+        """Return True if the stream was recorded."""
         return (self.dir / RAW_DIR / f"{stream}.arrows").is_file()
 
     @cache  # noqa: B019 - a run is read by one command and then forgotten
     def table(self, stream: str) -> pl.DataFrame:
-        """A stream of `raw/` as a table; empty with its columns when nothing was recorded in it.
+        """Return a stream of `raw/` as a table; without rows if nothing was recorded in it.
 
         Raises:
-            RecordUnreadableError: If the file is missing or is not a stream at all.
+            RecordUnreadableError: If the file is missing or is not a stream.
         """
         path = self.dir / RAW_DIR / f"{stream}.arrows"
         with _readable(path), _opened(path) as reader:
@@ -219,7 +220,7 @@ class Run:
         """Yield a stream in parts of at least `rows` rows: a long stream does not fit into memory.
 
         Raises:
-            RecordUnreadableError: As `table` does, of the part that cannot be read.
+            RecordUnreadableError: If the file is missing, or a part of it cannot be read.
         """
         path = self.dir / RAW_DIR / f"{stream}.arrows"
         with _readable(path), _opened(path) as reader:
@@ -233,7 +234,7 @@ class Run:
                 yield _frame(batches, reader.schema)
 
     def status_texts(self) -> list[tuple[str, str]]:
-        """Return the engine's own status texts, by edge (start, end), as far as recorded."""
+        """Return the engine's own status texts by edge (start, end), if they were recorded."""
         files = {edge: self.dir / RAW_DIR / name for edge, name in STATUS_FILES.items()}
         return [
             (edge, path.read_text(encoding="utf-8", errors="replace"))
@@ -242,16 +243,16 @@ class Run:
         ]
 
     def results(self, operation: str) -> list[tuple[str, Path]]:
-        """Kept results of an operation: digest of the rows, whatever their order, and file."""
+        """Return kept results of an operation: order-independent digest of the rows, and file."""
         name = re.compile(rf"{re.escape(operation)}-([0-9a-f]{{16}})-[0-9a-f]{{16}}\.arrow")
         paths = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
         return [(match[1], path) for path in paths if (match := name.fullmatch(path.name))]
 
     def expected(self, operation: str, variant: int = 0, state: int = 0) -> Path | None:
-        """The rows an operation should return on a state of the data, if they are known.
+        """Return the file of the rows that an operation should return; None if they are not known.
 
-        A file that is named after the operation alone has those of default parameters, whatever the
-        variant, on the data as they were loaded.
+        A file that is named after the operation alone holds the rows for default parameters on the
+        data as they were loaded. It serves all variants.
         """
         folder = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR
         names = [f"{operation}-{variant}-{state}.csv", *([f"{operation}.csv"] if not state else [])]
@@ -265,16 +266,16 @@ class Run:
 
 
 def said(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a request says: without what is off, zero, empty or not given.
+    """Return a request without options that are off, zero, empty or not given.
 
-    Older records lack options that came later, and these say nothing there: so requests of records
-    of two ages can be compared.
+    Older records lack options that were added later. Without empty options, requests of old and new
+    records can be compared.
     """
     return {name: value for name, value in request.items() if value not in SAYS_NOTHING}
 
 
 def took_s(run: Run) -> float | None:
-    """Return the seconds from a run's start to its seal; None if it did not end."""
+    """Return the seconds from a run's start to its end; None if it did not end."""
     begun, ended = run.facts.get("started_utc"), run.facts.get("ended_utc")
     if not begun or not ended:
         return None
@@ -282,7 +283,7 @@ def took_s(run: Run) -> float | None:
 
 
 class Recovered:
-    """The directory of a database that was recovered and asked, as any drive leaves it."""
+    """The directory with the query results of a recovered database."""
 
     def __init__(self, directory: Path) -> None:
         self.dir = directory
@@ -342,7 +343,7 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
 
 @contextmanager
 def damage_told(run: Run) -> Iterator[None]:
-    """Raises `RecordUnreadableError` for whatever goes wrong with a record that was changed."""
+    """Turn any failure on a record that was changed into `RecordUnreadableError`."""
     try:
         yield
     except (AssayError, OSError):

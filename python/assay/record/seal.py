@@ -1,6 +1,7 @@
-"""The seal: SHA-256 of all that was measured, written last.
+"""The seal of a record: SHA-256 of all measured files, written last.
 
-A line is a digest, two blanks and a path relative to the run directory, as `sha256sum -c` reads it.
+Each line has a digest, two blanks and a path relative to the run directory, as `sha256sum -c` reads
+it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SETTLED_NS = 1_000_000_000
 
 
 def sealed_files(run_dir: Path) -> list[Path]:
-    """The files a seal covers, in the order of its lines."""
+    """Return the files that a seal covers, in the order of its lines."""
     raw = sorted((run_dir / RAW_DIR).rglob("*"))
     files = [run_dir / RUN_FILE, run_dir / ENVIRONMENT_FILE, *raw]
     return [path for path in files if path.is_file()]
@@ -43,7 +44,7 @@ def write_seal(run_dir: Path) -> None:
 
 
 def broken_seals(run_dir: Path) -> list[str]:
-    """Return the differences from the seal, a sentence each; empty if all is as it was sealed."""
+    """Return a sentence for each difference from the seal; empty if nothing was changed."""
     sealed: dict[str, str] = {}
     # A damaged seal names files that are not there, so it needs no error of its own.
     text = (run_dir / SEAL_FILE).read_text(encoding="utf-8", errors="replace")

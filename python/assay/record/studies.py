@@ -1,4 +1,4 @@
-"""Files of studies, `<runs>/studies/<id>/study.toml`: what was asked and what became of it."""
+"""Files of studies, `<runs>/studies/<id>/study.toml`: the requested runs and their outcome."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class StudyVariant:
     """One variant of a study's part: runs with the same options.
 
     Attributes:
-        levels: Name of the level by name of the factor; empty where the part has no factors.
-        request: As in run.json; what has its default is not in it.
+        levels: Name of the level by name of the factor. Empty if the part has no factors.
+        request: Options of the runs, as in run.json, without those that have their default.
     """
 
     name: str
@@ -45,8 +45,8 @@ class StudyPart:
     """A block of a study: variants that are run in turns, each `repetitions` times.
 
     Attributes:
-        expects: Operators of the plan that its runs have to have; empty: any plan will do.
-        kind: What its runs are: of a workload on an engine, or of what the host can do.
+        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
+        kind: Kind of its runs: of a workload on an engine, or of the host's limits (ceiling).
     """
 
     name: str
@@ -59,11 +59,11 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class StudyFigure:
-    """A figure or table that was asked for, of the runs of some parts.
+    """A requested figure or table, made from the runs of some parts.
 
     Attributes:
-        kind: Which analysis makes it.
-        options: As the kind understands them.
+        kind: Name of the analysis that makes it.
+        options: Options of that analysis.
     """
 
     name: str
@@ -75,14 +75,14 @@ class StudyFigure:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """A run of a study that was begun; several may be of one round, where earlier ones failed.
+    """A run of a study that was begun. A round has several of a variant if earlier ones failed.
 
     Attributes:
-        round: From 1; runs of the same round stood side by side.
-        path: Of its record; None: it ended before there was one.
-        status: As in run.json.
-        reason: Why it is not complete.
-        seconds: From its request to its end; None: it did not end.
+        round: Number of the round, from 1. Runs of the same round are compared.
+        path: Path of its record; None if the run ended before a record was created.
+        status: Status of the run, as in run.json.
+        reason: Reason why the run is not complete.
+        seconds: Seconds from its request to its end; None if it did not end.
     """
 
     part: str
@@ -97,12 +97,12 @@ class StudyRun:
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """A study as it stands on disk.
+    """A study as its file on disk describes it.
 
     Attributes:
-        runs: All that were begun, in their order.
-        published: Figures that others published; None: there are none.
-        without: Parts of the study's file that are no part of it, with the reason of each.
+        runs: All runs that were begun, in their order.
+        published: Figures of a published article; None if the study has no article.
+        without: Parts of the study's file that were left out, with the reason for each.
     """
 
     directory: Path
@@ -119,17 +119,18 @@ class StudyRecord:
 
     @property
     def complete(self) -> list[StudyRun]:
-        """The runs that ended well, one a part, variant and round."""
+        """The successful runs, one for each part, variant and round."""
         return [run for run in self.runs if run.status == STATUS_COMPLETE]
 
     def part(self, name: str) -> StudyPart:
-        """The part of this name."""
+        """Return the part with this name."""
         return next(part for part in self.parts if part.name == name)
 
     def missing(self) -> list[StudyRun]:
-        """Return the requested runs without one that ended well, with the reason if known.
+        """Return the requested runs that have not succeeded, with the reason if it is known.
 
-        Of what was tried it is the last attempt. What was not begun has status `left out`.
+        For a run that was tried it returns the last attempt. A run that was not begun has status
+        `left out`.
         """
         done = {(run.part, run.variant, run.round) for run in self.complete}
         tried = {(run.part, run.variant, run.round): run for run in self.runs}
@@ -152,7 +153,7 @@ def write_study(directory: Path, document: Mapping[str, Any]) -> None:
     """Replaces a study's file as a whole; its question is also its first line.
 
     Raises:
-        RunFailedError: If the disk does not take it.
+        RunFailedError: If the file cannot be written.
     """
     file = directory / STUDY_FILE
     partial = file.with_name(f"{STUDY_FILE}.partial")
@@ -171,7 +172,7 @@ def write_study(directory: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_study_file(file: Path) -> dict[str, Any]:
-    """A study's file as it stands. Raises `RecordUnreadableError` with the mend."""
+    """Return the content of a study's file. `RecordUnreadableError` says how to repair it."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -181,10 +182,11 @@ def read_study_file(file: Path) -> dict[str, Any]:
 
 
 def read_study(directory: Path) -> StudyRecord:
-    """A study, whose runs are beside the directory that its own is in.
+    """Return a study. Its runs are in the directory that holds the directory of studies.
 
     Raises:
-        RecordUnreadableError: If there is none, it cannot be read, or another Assay wrote it.
+        RecordUnreadableError: If the file is missing, cannot be read, or was written by an
+            incompatible version of Assay.
     """
     document = read_study_file(directory / STUDY_FILE)
     if document.get("schema") != SCHEMA:
@@ -260,15 +262,15 @@ def _part(part: Mapping[str, Any]) -> StudyPart:
 
 
 def list_studies(runs: Path) -> list[Path]:
-    """Directories of the studies beside these runs, oldest first."""
+    """Return the directories of the studies in a directory of runs, oldest first."""
     return sorted(file.parent for file in (runs / STUDIES_DIR).glob(f"*/{STUDY_FILE}"))
 
 
 def find_study(which: str, runs: Path) -> Path:
-    """The directory of a study named by `latest`, a path, or an id's beginning or six last digits.
+    """Return a study's directory by `latest`, a path, an id's beginning or its last six digits.
 
     Raises:
-        RecordUnreadableError: If there is none, or several.
+        RecordUnreadableError: If no study has this name, or several match it.
     """
     named = Path(which)
     if (named / STUDY_FILE).is_file():
@@ -290,10 +292,10 @@ def find_study(which: str, runs: Path) -> Path:
 
 
 def find_run_or_study(which: str, runs: Path) -> tuple[Path, bool]:
-    """Return the directory of a run, or else of a study, and whether it is a study.
+    """Return the directory of a run or of a study, and whether it is a study.
 
     Raises:
-        RecordUnreadableError: If there is neither.
+        RecordUnreadableError: If neither a run nor a study has this name.
     """
     try:
         return find_run(which, runs), False

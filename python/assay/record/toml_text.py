@@ -1,4 +1,4 @@
-"""TOML as a person would write it, of values that have a place in TOML. None is left out."""
+"""Writes values as readable TOML. Keys whose value is None are left out."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def toml_text(document: Mapping[str, Any], comment: str = "") -> str:
-    """The document, after lines of comment.
+    """Return a TOML document that begins with lines of comment.
 
     Raises:
-        TypeError: For a value that has no place in TOML.
+        TypeError: If TOML has no form for a value.
     """
     lines = [f"# {line}".rstrip() + "\n" for line in comment.splitlines()]
     held = _held(document)

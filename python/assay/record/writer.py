@@ -1,7 +1,8 @@
-"""Writes a run directory: what was asked first, the seal last.
+"""Writes a run directory: the request first, the seal last.
 
-Invariant: `run.json` is there and says how the run stands from before the first measurement on;
-leaving without `seal()` leaves the status 'failed' or 'interrupted' with its reason.
+Invariant: `run.json` exists before the first measurement and always has the status of the run.
+    Leaving the block without `seal()` sets the status to 'failed' or 'interrupted', with the
+    reason.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
 
 
 def new_run_id(workload: str, engine: str) -> str:
-    """An id that sorts by time and is unique: `<utc>-<workload>-<engine>-<six hex digits>`."""
+    """Return a unique id that sorts by time: `<utc>-<workload>-<engine>-<six hex digits>`."""
     now = datetime.now(tz=UTC).strftime("%Y%m%dT%H%M%S%f")[:-3]
     return f"{now}Z-{workload}-{engine}-{secrets.token_hex(3)}"
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Replaces a JSON file as a whole: a reader sees the old one or the new one."""
+    """Replaces a JSON file atomically: a reader sees either the old or the new content."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", encoding="utf-8") as file:
         json.dump(document, file, indent=1, sort_keys=False, ensure_ascii=False)
@@ -54,7 +55,7 @@ def write_json(path: Path, document: Mapping[str, object]) -> None:
 
 
 class RunWriter:
-    """The one writer of a run directory's own files. Streams in `raw/` have their own."""
+    """Writes the files of a run directory, except the streams in `raw/`."""
 
     def __init__(self, runs_dir: Path, run_id: str, asked: dict[str, Any]) -> None:
         self.id = run_id
@@ -112,7 +113,7 @@ class RunWriter:
             write_json(self.dir / ENVIRONMENT_FILE, environment)
 
     def seal(self) -> None:
-        """Ends the record: status complete, then the seal over all that was measured."""
+        """Ends the record: sets the status to complete, then seals all measured files."""
         self._end(STATUS_COMPLETE, None)
         with self._writing():
             write_seal(self.dir)
@@ -139,7 +140,7 @@ class RunWriter:
 
 
 def ensure_runs_dir(path: Path) -> Path:
-    """The directory for runs, made if needed."""
+    """Return the directory of runs, which is created if needed."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,6 +1,6 @@
-"""Makes what is derived from a record: the document and the page, kept beside it.
+"""Builds the document and the page of a record, and stores them beside it.
 
-Invariant: `derived/` may be deleted or read-only. The document is returned all the same.
+Invariant: the document is returned even if `derived/` is missing or read-only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def run_document(run: Run) -> RunDocument:
-    """Return the document of a run, as it was built last if it would still be the same."""
+    """Return the document of a run: the stored one if it is still up to date, or else a new one."""
     kept = current(run.dir)
     with damage_told(run):
         return document(run, run.dir) if kept is None else cast("RunDocument", kept)
@@ -34,12 +34,12 @@ def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
     """Judges and summarises a record, writes summary and page into `derived/`; the document.
 
     Args:
-        run_dir: Of the record.
+        run_dir: Directory of the record.
         with_page: Write the page of a run, too: it takes longer than all the rest. The command
             `assay report` writes it later.
 
     Raises:
-        RecordUnreadableError: If there is no run in `run_dir`.
+        RecordUnreadableError: If `run_dir` is not the directory of a run.
     """
     run = Run(run_dir)
     with damage_told(run):

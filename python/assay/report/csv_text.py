@@ -24,7 +24,7 @@ def inert(value: Any) -> Any:  # noqa: ANN401 - a cell is of any type
 
 
 def inert_table(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table whose texts and names of columns are no formulas."""
+    """Return a table in which no text or column name is a spreadsheet formula."""
     import polars as pl
 
     texts = [

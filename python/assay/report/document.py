@@ -1,4 +1,4 @@
-"""One run as one document of plain values: what `--json` prints and every rendering reads.
+"""A run as a document of plain values, which `--json` prints and every rendering reads.
 
 Its types stand in `documents/`; `document.schema.json` beside this file is made of them. A figure
 that was not measured is null. A run that failed, was stopped or was killed has a document too, with
@@ -152,7 +152,7 @@ def document(run: Run, path: Path) -> RunDocument:
 
 
 class HasFacts(Protocol):
-    """A part of the summary that gives itself as plain values."""
+    """A part of the summary that can be converted to plain values."""
 
     def facts(self) -> dict[str, Any]:
         """Return the part as JSON values."""

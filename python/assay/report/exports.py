@@ -54,7 +54,7 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
     one `operation` if it is named, into the file `out` or a file in the working directory.
 
     Raises:
-        UsageError: If there is no such format, the run has no samples for it, or `out` cannot be
+        UsageError: If the format is unknown, needs samples that the run lacks, or `out` cannot be
             written.
     """
     if to not in FORMATS:

@@ -1,7 +1,7 @@
-"""Reports kept beside their records, and whether one made anew would be the same.
+"""Stores reports beside their records, and decides whether they are still up to date.
 
-A document is a function of the record and of Assay's own code. Both are known by the names, sizes
-and times of their files, which stand in `made_from.json` beside the document.
+A document depends only on the record and on Assay's own code. Names, sizes and times of these files
+are stored in `made_from.json` beside the document.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def stored(run_dir: Path) -> dict[str, Any] | None:
 
 
 def current(run_dir: Path) -> dict[str, Any] | None:
-    """The stored document, if one that is made anew would be the same; else None."""
+    """Return the stored document if it is still up to date, else None."""
     if _read(run_dir / DERIVED_DIR / MADE_FROM_FILE) != made_from(run_dir):
         return None
     return stored(run_dir)

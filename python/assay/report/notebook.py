@@ -39,10 +39,10 @@ COUNTS = frozenset({"passes", "rows"})
 
 
 class LoadedRun:
-    """One run. Figures are computed when they are first asked for.
+    """One run, for a notebook. Figures are computed at their first use.
 
     Attributes:
-        run: The record, as its reader gives it.
+        run: The record of the run.
     """
 
     def __init__(self, run: Run, built: RunDocument | None = None) -> None:
@@ -106,9 +106,9 @@ class LoadedRun:
     def time(self) -> pl.DataFrame:
         """Return the time trees: one row a node, parents first.
 
-        Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty: the whole
-        tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up to it)
-        and `source` (what measured it). Empty where the time was not split.
+        Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty means the
+        whole tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up
+        to it) and `source` (what measured it). Empty where the time was not split.
         """
         import polars as pl
 
@@ -121,9 +121,9 @@ class LoadedRun:
         """Return each operation's time in an earlier run and in this one.
 
         Columns: `operation`, `before_s`, `after_s` (geometric means over passes), `factor` (after
-        divided by before), `low`, `high` (95 % interval of the factor; null: fewer than three
+        divided by before), `low`, `high` (95 % interval of the factor; null means fewer than three
         passes in a run), `verdict` (`faster`, `slower`, `within noise`, `not known`, `other text`)
-        and `plan` (what changed in its plan; null: nothing).
+        and `plan` (what changed in its plan; null means nothing).
         """
         import polars as pl
 
@@ -171,10 +171,10 @@ def _nodes(
 
 
 class LoadedStudy:
-    """Several runs that answer one question. Figures are computed when they are first asked for.
+    """Several runs that answer one question. Figures are computed at their first use.
 
     Attributes:
-        directory: Where its `study.toml` is.
+        directory: Directory of its `study.toml`.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -195,7 +195,7 @@ class LoadedStudy:
 
 
 class LoadedPlans(LoadedStudy):
-    """Plans of a query, timed beside the one that the engine chooses."""
+    """Plans of a query, compared with the one that the engine chooses."""
 
     @cached_property
     def answers_agree(self) -> bool:
@@ -210,18 +210,18 @@ class LoadedWhy(LoadedStudy):
 
     @cached_property
     def bounds(self) -> WhyDocument:
-        """Return what bounds each operation, as `assay why --json` prints it."""
+        """Return the resource that bounds each operation, as `assay why --json` prints it."""
         return why_document(read_study(self.directory), self.document["report"])
 
 
 def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:
-    """Opens a run by `latest`, an id, the beginning of one, or a path.
+    """Opens a run by `latest`, an id, the beginning of an id, or a path.
 
     Args:
-        name: Which run.
-        runs: The directory of runs; `ASSAY_RUNS`, else `./runs`, unless given.
+        name: `latest`, an id, the beginning of an id, or a path.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Raises:
-        RecordUnreadableError: If there is no such run or its record is damaged.
+        RecordUnreadableError: If no run has this name, or its record is damaged.
     """
     return LoadedRun(find_workload_run(name, runs_dir(runs), or_observed=True))

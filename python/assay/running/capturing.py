@@ -1,4 +1,4 @@
-"""Makes a workload folder of what a server's clients did, as its log or its counters tell it."""
+"""Makes a workload folder from a server's log or its statement counters."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class Captured:
         source: What was read.
         statements: Statements that the source has, left out or not.
         operations: Distinct operations: transactions, and statements without one.
-        executions: Executions of these.
-        transactions: How many of the executions are transactions.
+        executions: Number of executions.
+        transactions: Number of executions that are transactions.
         sessions: Sessions that sent them.
-        seconds: From the first execution to the last.
-        clients: Sessions at work in the busiest second.
+        seconds: Time from the first execution to the last.
+        clients: Number of active sessions in the busiest second.
         anonymised: Whether all values were replaced.
         left_out: What was not captured: how many, by reason.
-        cautions: What the source does not tell.
+        cautions: Facts that the source does not have.
         timed: Whether it is known when executions began.
         writes: Whether an operation may write, so that playing it needs leave.
     """
@@ -83,10 +83,10 @@ class Captured:
 
 
 def check_folder(out: Path) -> None:
-    """Refuses to write into what is there.
+    """Refuses a folder that exists already.
 
     Raises:
-        UsageError: If something of that name is there.
+        UsageError: If a file or folder of this name exists.
     """
     if out.exists():
         raise UsageError(f"--out {out}: it is there already; name a folder that is not")
@@ -100,17 +100,17 @@ def capture_logs(
     database: str | None = None,
     anonymise: bool = False,
 ) -> Captured:
-    """Writes a workload of the statements in files of one log.
+    """Writes a workload from the statements in the files of one log.
 
     Args:
         files: The log, the oldest file first.
         out: The folder, which is not there yet.
-        time_s: Only what began so long after the first statement.
-        database: Only statements in this database; None: in the one with most of them.
+        time_s: Keep only statements that began within this many seconds after the first one.
+        database: Keep only statements of this database. None means the one with most statements.
         anonymise: Replace all values.
 
     Raises:
-        UsageError: If a file is no log, or there is nothing to capture in it.
+        UsageError: If a file is not a known log, or has no statement to capture.
         EngineError: If a log is damaged or has no statement.
     """
     check_folder(out)
@@ -149,12 +149,12 @@ def capture_counted(
     """Writes a workload of the statements that a running server counts from now on.
 
     Args:
-        dsn: The server; it is only asked, and nothing in it is changed.
+        dsn: The server, which is only read.
         out: The folder, which is not there yet.
-        engine: Its engine; None: the one that speaks the scheme of the DSN.
-        time_s: For so long.
+        engine: Engine of the server. None means the one that accepts the DSN's scheme.
+        time_s: Seconds of observation.
         anonymise: Replace all values.
-        sleep: Waits between two looks.
+        sleep: Waits between two samples.
 
     Raises:
         UsageError: If the engine counts no statements, or none ran.

@@ -1,4 +1,4 @@
-"""The job of the driver's host: what it plays, what it counts, and what it asks afterwards."""
+"""The job of the driver's process: its load plan, its counters, and its queries afterwards."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def driver_job(
     Args:
         asked: The run.
         subject: The engine that is driven.
-        raw: Where its streams go.
-        data_device: The device that holds the data, as the record has it; None: not known.
-        filling: How the host loads the data first; None: they are there.
+        raw: Directory for its streams.
+        data_device: The device that holds the data, as recorded; None if not known.
+        filling: Data that the process loads first; None if they are loaded already.
     """
     request = asked.request
     plans = wants_plans(asked)
@@ -63,14 +63,14 @@ def driver_job(
 
 
 def wants_plans(asked: Asked) -> bool:
-    """Return True if operations are asked for their plans after the measured part."""
+    """Return True if plans of operations are captured after the measured part."""
     wanted = asked.request.plans and asked.request.kill_s is None
     wanted = wanted and asked.language in asked.engine.facts.plans
     return wanted and isinstance(asked.behaviour, HasPlans)
 
 
 def _tried(asked: Asked) -> list[list[dict[str, Any]]] | None:
-    """Statements that the engine prepares first; None: it has done so, or they are Assay's."""
+    """Statements that the engine prepares first; None if it has done so, or they are Assay's."""
     done = asked.request.dsn is not None or asked.workload.makes_data
     if done or asked.request.prepare or asked.language != SQL:
         return None

@@ -1,7 +1,7 @@
 """Carries out one run: obtain, start, generate, load, warm up, measure, record, seal.
 
-Invariant: whatever ends a run, its directory says how, its processes are gone, and the instance's
-directory with them.
+Invariant: however a run ends, its directory records the outcome, and its processes and the
+    instance's directory are removed.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
     """Carries out a run and returns its sealed directory.
 
     Raises:
-        UsageError: If the request names something that is not there; nothing was written.
+        UsageError: If the request names something that does not exist. Nothing was written.
         RunFailedError: If the run ended early; its partial record is kept.
         KeyboardInterrupt: On Ctrl-C, after the record was ended and all processes stopped.
     """
@@ -376,7 +376,7 @@ class _Execution:
             )
 
     def _last_word(self, driver: Driver, subject: Subject) -> dict[str, Any] | None:
-        """Return the driver's last message; None: it was killed with the engine in it."""
+        """Return the driver's last message; None if it was killed with the engine in it."""
         kill = self._kill
         while True:
             message = driver.next_within(None if kill is None else kill.due_in_s)

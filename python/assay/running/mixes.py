@@ -1,4 +1,4 @@
-"""Marks how far mixes are, and what the engine has read by then, in the driver's host.
+"""Records the progress of mixes and the engine's reads, in the driver's process.
 
 The driver says when mixes have ended; looks at the engine's processes cost at most a hundredth of
 the time. Where a phase goes on until it is steady, its marks are judged as reports judge them.
@@ -41,10 +41,10 @@ class Mixes:
         """Writes marks of those phases whose clients play an order by themselves.
 
         Args:
-            raw_dir: Of the record.
-            phases: Of the plan.
+            raw_dir: `raw/` directory of the record.
+            phases: Phases of the plan.
             reads_of: Processes whose reads are counted, with their descendants: their ids,
-                `METERED_HOST` for this one; None: nobody asked for them.
+                `METERED_HOST` for this one; None if nobody asked for them.
         """
         self._phases = {phase["name"]: phase for phase in phases}
         self._stream = Stream(raw_dir, MIXES_STREAM, MIXES)

@@ -77,7 +77,7 @@ def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
 
     Raises:
         UsageError: If the server cannot be reached or watched; nothing was written.
-        RunFailedError: If it failed later; its partial record is kept.
+        RunFailedError: If the run failed later. Its partial record is kept.
     """
     teller.phase("connect")
     with ExitStack() as opened:

@@ -1,7 +1,7 @@
-"""Asks every operation once with its plan, after everything that is measured.
+"""Captures the plan of every operation once, after the measured part.
 
-What the engine said is kept as it said it, and beside it what that means; each with what asking
-cost. What cannot be had is recorded with its reason and stops nothing.
+The engine's own plan is kept together with its parsed form and the cost of the capture. A missing
+plan is recorded with its reason and does not stop the others.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ NO_ANSWERS = "this engine's plans are asked without the answers that a program o
 
 
 class Player(Protocol):
-    """Plays a program for somebody who carries out its statements; see `_core.Player`."""
+    """Runs a driver program whose statements the caller executes; see `_core.Player`."""
 
     def begin(self, operation: int) -> None:
         """Begins an execution of an operation with inputs of its own."""
         ...
 
     def next(self) -> tuple[int, list[object]] | None:
-        """The statement that is next, and its values; None: the operation has ended.
+        """Return the next statement and its values; None at the end of the operation.
 
         Raises `ValueError` where the program cannot go on.
         """
         ...
 
     def answered(self, statement: int, rows: Sequence[Sequence[object]], count: int) -> None:
-        """Hears the answer. Raises `ValueError` where it is none that the program knows."""
+        """Passes the answer to the program. Raises `ValueError` if the program cannot use it."""
         ...
 
 
@@ -82,7 +82,7 @@ class Capture:
         engine: Whose words are read.
         reader: Asks; closed by whoever made it.
         raw_dir: `raw/` of the record.
-        seed: Of values that are drawn.
+        seed: Seed of values that are drawn.
         player: Plays programs of the script, where it has any.
         schema: What is to be known of tables beside the plans: `grammar`, the SQL that statements
             are in (None: what all have in common), and `tables`, types of columns by table.
@@ -124,7 +124,7 @@ class Capture:
         Args:
             script: The operations.
             timed_s: Median service time of each in the measured part, where there is one.
-            deadline_s: The run's own limit of an operation; 0: none; None: they are not executed.
+            deadline_s: The run's own limit of an operation; 0: none; None if they are not executed.
             tell: Hears how many of how many are done.
         """
         self._dir.mkdir(exist_ok=True)

@@ -1,1 +1,1 @@
-"""Plans runs (pure) and carries them out: the one place where engines and workloads meet."""
+"""Plans runs (without side effects) and carries them out, joining engines and workloads."""

@@ -1,4 +1,4 @@
-"""A study that a command line asks for, without a file: the same code understands both."""
+"""A study that is defined by command-line options. Study files use the same code."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ NO_KNOBS: Mapping[str, str] = MappingProxyType({})
 
 
 def asked_study(name: str, question: str, document: Mapping[str, Any]) -> DeclaredStudy:
-    """A study, of what would stand in its file.
+    """Return a study from the content that its file would have.
 
     Args:
-        name: Of its directory, and by which the same command finds it again.
+        name: Name of its directory. The same command finds the study again by this name.
         question: What its runs answer.
-        document: As `study.toml` would have it.
+        document: Content in the form of `study.toml`.
 
     Raises:
-        UsageError: For all that is wrong in it.
+        UsageError: If the content has errors. The message lists all of them.
     """
     try:
         facts = StudyFacts.model_validate(document)
@@ -53,12 +53,12 @@ def varied(
     engine.
 
     Args:
-        texts: As a person gave them.
-        option: That they were given by, for errors.
-        knobs: The setting of each knob that is known by a name of its own.
+        texts: Values as the user wrote them.
+        option: Name of the command-line option, for errors.
+        knobs: Setting of each knob, by the knob's name.
 
     Raises:
-        UsageError: If a text is not of that form, or has one level alone, or one of them twice.
+        UsageError: If a text does not have that form, has only one level, or has a level twice.
     """
     factors: dict[str, list[str]] = {}
     for text in texts:
@@ -73,10 +73,10 @@ def varied(
 
 
 def levels_of(before: str, text: str) -> list[str]:
-    """Values between commas. `before` is what stands before them on the command line.
+    """Return values between commas. `before` is the command line before them, for errors.
 
     Raises:
-        UsageError: If one is empty or given twice.
+        UsageError: If an entry is empty or occurs twice.
     """
     levels = [level.strip() for level in text.split(",")]
     if not all(levels):
@@ -87,7 +87,7 @@ def levels_of(before: str, text: str) -> list[str]:
 
 
 def factor_of(key: str, knobs: Mapping[str, str] = NO_KNOBS) -> str:
-    """The factor of a key: an option of a run by either spelling, a knob, else a setting."""
+    """Return the factor of a key: an option of a run in either spelling, a knob, or a setting."""
     option = key.replace("-", "_")
     if option in option_names() and option not in TABLES:
         return option

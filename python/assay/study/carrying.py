@@ -1,4 +1,4 @@
-"""Carries out whatever a run of a study is asked for."""
+"""Carries out a run of a study, of any kind."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def carried_out(request: StudyRequest, runs: Path, teller: Teller) -> Path:
     """Return the sealed record of a workload's run, or of a ceiling.
 
     Raises:
-        UsageError: If the request names something that is not there; nothing was written.
-        RunFailedError: If it ended early; its partial record is kept.
+        UsageError: If the request names something that does not exist. Nothing was written.
+        RunFailedError: If the run ended early. Its partial record is kept.
     """
     if isinstance(request, CeilingRequest):
         request.directory.mkdir(parents=True, exist_ok=True)

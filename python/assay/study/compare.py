@@ -30,12 +30,12 @@ class CompareAsked:
     """The options of a comparison.
 
     Attributes:
-        workload: Its name or its folder.
-        engines: One of each side, or one of both, or none: as `assay run` has it.
+        workload: Name or folder of the workload.
+        engines: One engine for each side, or one for both. Empty means the default of `assay run`.
         vary: Texts such as `work_mem=4MB,64MB`: the first value is of the first side.
-        first, second: Texts such as `work_mem=4MB` of one side alone.
-        alike: Both sides may be the same, to see what is noise.
-        keys: Of every run.
+        first, second: Options such as `work_mem=4MB` of one side only.
+        alike: Whether both sides may be the same, to measure noise.
+        keys: Keys of every run.
         repetitions: Rounds, each with a run of both sides.
     """
 
@@ -53,7 +53,7 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
     """Return the study that measures two sides in turns.
 
     Raises:
-        UsageError: If there are not two sides, or both are the same.
+        UsageError: If there are fewer or more than two sides, or both are the same.
     """
     if len(asked.engines) > SIDES:
         raise UsageError(
@@ -97,10 +97,10 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
 
 
 def check_durability(study: Study, *, allowed: bool) -> None:
-    """Refuses sides of which one keeps less of what was committed, unless that is wanted.
+    """Refuses sides with different durability of commits, unless the user allows it.
 
     Raises:
-        UsageError: With the levels.
+        UsageError: If the levels differ. The message names both.
     """
     requests = (variant.request for part in study.parts for variant in part.variants)
     differ = unequal(request.durability for request in requests if isinstance(request, RunRequest))

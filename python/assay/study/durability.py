@@ -1,7 +1,7 @@
 """The study that kills an engine under load and looks for its acknowledged writes.
 
-Two parts, of two different things. In `crash` the engine's processes are killed, which leaves the
-kernel's page cache; in `device` a copy of what reached the device is recovered from.
+It has two parts. In `crash` the engine's processes are killed, which leaves the kernel's page cache
+intact. In `device` the engine recovers from a snapshot of the device.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Crashes:
     """The crashes and copies that an engine has to survive.
 
     Attributes:
-        kills: How often it is killed, each time in a run of its own.
-        copies: How often its device is copied, in one run.
+        kills: Number of kills, each in a run of its own.
+        copies: Number of device snapshots in one run.
         between_s: The earliest and the latest moment of a kill, in seconds from the begin of the
             measured part; each is drawn from the seed.
     """
@@ -59,14 +59,14 @@ def parse_between(text: str) -> tuple[float, float]:
 
 
 def durability_study(base: RunRequest, crashes: Crashes) -> Study:
-    """The study of one engine at one level of durability.
+    """Return the study of one engine at one level of durability.
 
     Args:
         base: A mix, without any crash.
         crashes: What is done to the engine.
 
     Raises:
-        UsageError: If nothing of it can be done here.
+        UsageError: If neither kills nor snapshots are possible on this host.
     """
     wanted = (
         (CRASH, "The engine's processes are killed under load.", _kills(base, crashes)),

@@ -1,6 +1,6 @@
 """Predicts how long runs take, from this study, from earlier runs, or by a guess.
 
-Invariant: what was seen of an equal request is never corrected by anything.
+Invariant: a measured duration of an equal request is used without correction.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ALIKE = (
 
 
 class Pace:
-    """Estimates how long the runs of a study will take, from those that ended."""
+    """Estimates how long the runs of a study will take, from finished runs."""
 
     def __init__(self, expected: Expected) -> None:
         self._expected = expected
@@ -60,7 +60,7 @@ class Pace:
         self._took.append((request, seconds))
 
     def run_s(self, request: StudyRequest) -> float | None:
-        """For one run; None where nothing is known."""
+        """Return the expected seconds of one run; None without any basis."""
         if same := [seconds for asked, seconds in self._took if asked == request]:
             return median(same)
         expected = self._expected(request)
@@ -71,7 +71,7 @@ class Pace:
         return median(seconds for _, seconds in self._took) if self._took else None
 
     def left_s(self, requests: Iterable[StudyRequest]) -> float | None:
-        """For all of these; None where nothing is known of one."""
+        """Return the expected seconds of several runs; None if one run has no basis."""
         times_s = [self.run_s(request) for request in requests]
         known_s = [seconds for seconds in times_s if seconds is not None]
         return sum(known_s) if len(known_s) == len(times_s) else None
@@ -158,7 +158,7 @@ def guessed_s(request: RunRequest) -> float:
 
 @lru_cache(maxsize=64)
 def rows_of(workload: str, scale: float) -> int | None:
-    """Rows of a workload's data at a scale; None where no generator of ours makes them."""
+    """Return the rows of a workload's data at a scale; None if no generator of Assay makes them."""
     try:
         folder = find_workload(workload)
         facts = folder.row_facts(scale, 0)

@@ -1,7 +1,7 @@
-"""Other plans of one operation than the one that the engine chose, as runs of a study.
+"""Runs of a study with other plans of an operation than the one that the engine chose.
 
-Plans are forced by techniques that are switched off, and by orders of joins. Of those that are
-executed alike one is kept. All of them are operations of one run, so they stand side by side.
+Plans are forced by switching techniques off, and by join orders. Of equal plans one is kept. All
+plans are operations of one run, so they are measured under the same conditions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Way:
     Attributes:
         kind: `chosen`, `switches`, `neighbour` or `order`.
         action: What is done, short.
-        sql: The text of the operation, with all that goes before and after it.
+        sql: Text of the operation, with the statements before and after it.
     """
 
     kind: str
@@ -76,8 +76,8 @@ class Forcing:
 
     Attributes:
         most: Plans at most, the chosen one among them.
-        rounds: How often each is timed.
-        cut_off: What takes so many times as long as the chosen plan is cancelled.
+        rounds: Number of timings of each plan.
+        cut_off: A plan that takes this many times as long as the chosen one is cancelled.
     """
 
     most: int
@@ -86,13 +86,13 @@ class Forcing:
 
 
 class Ways:
-    """The ways to have plans of one operation.
+    """The ways to force plans of one operation.
 
     Args:
-        asked: A run of this operation alone.
+        asked: A run of only this operation.
 
     Raises:
-        UsageError: If nothing can be forced on this operation or this engine.
+        UsageError: If no plan can be forced for this operation or engine.
     """
 
     def __init__(self, asked: Asked) -> None:
@@ -140,7 +140,7 @@ class Ways:
         return [self._in_order(ORDER, order) for order in orders]
 
     def near(self, order: Order) -> list[Way]:
-        """The chosen order, made sure of, and those that are one step away from it."""
+        """Return the chosen join order, also forced, and orders that differ by one step."""
         assert self.block is not None  # noqa: S101 - it has an order
         assert self._facts.orders is not None  # noqa: S101
         others = (
@@ -169,12 +169,12 @@ class Ways:
 
 @dataclass(frozen=True)
 class Search:
-    """The parts of a study of plans, each made of the records of those before.
+    """The parts of a study of plans. Each follows from the records of the previous parts.
 
     Attributes:
         base: A run of the operation alone.
         ways: What can be forced.
-        forcing: How many plans are timed, and how.
+        forcing: Number of plans, and how they are timed.
     """
 
     base: RunRequest
@@ -263,7 +263,7 @@ def distinct_plans(planned: Sequence[Run], most: int) -> dict[str, Way]:
 
     Args:
         planned: Runs in which ways were planned.
-        most: How many at most.
+        most: Maximum number of plans.
     """
     seen: set[str] = set()
     by_kind: dict[str, list[tuple[str, Way]]] = {}

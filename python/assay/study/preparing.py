@@ -1,7 +1,7 @@
-"""Makes sure of all runs of a study before the first of them: what can be refused is refused now.
+"""Checks all runs of a study before the first one starts, so that errors appear early.
 
-An engine that cannot be obtained is no mistake of the study: its runs fail, each with the reason,
-and the others are made.
+An engine that cannot be obtained is not an error of the study. Its runs fail with the reason, and
+the other runs are made.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ class Prepared:
     """The findings about runs before they are made.
 
     Attributes:
-        reasons: Why engines cannot be had, by engine, version, place of programs and address.
+        reasons: Reasons why engines cannot be obtained, by engine, version, directory of programs
+            and address.
     """
 
     reasons: Mapping[Source, str] = field(default_factory=dict)
 
     def wrapping(self, run_one: RunOne) -> RunOne:
-        """Wrap the means of carrying out a run: engines that cannot be had are not tried again."""
+        """Wrap the execution of runs: engines that cannot be obtained are not tried again."""
 
         def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:
             if isinstance(request, RunRequest) and (reason := self.reasons.get(_source(request))):
@@ -52,15 +53,15 @@ class Prepared:
 def considered_all(
     study: Study, wants: Callable[[PlannedRun], bool] = lambda _: True, *, of_file: bool = True
 ) -> list[Asked]:
-    """Every run of a study once, as far as can be said without products; not those without engine.
+    """Check each run of a study once, as far as possible without obtaining its engine.
 
     Args:
-        study: What is asked.
-        wants: Which runs are to be made; what would be refused of others is no problem.
-        of_file: Whether a person wrote its parts; else they are named by no error.
+        study: The study.
+        wants: Selects the runs to make. Errors in other runs are ignored.
+        of_file: Whether the study has a file. Otherwise errors do not name its parts.
 
     Raises:
-        UsageError: For all that would be refused, by part and variant.
+        UsageError: If runs have errors. The message lists all of them by part and variant.
     """
     order = study.order()
     wanted = {
@@ -83,16 +84,16 @@ def considered_all(
 def prepared(
     runs: Sequence[PlannedRun], asked_runs: Sequence[Asked], teller: Teller, *, of_file: bool = True
 ) -> Prepared:
-    """Obtains the engines of these runs and has them look at the settings.
+    """Obtains the engines of some runs and lets them check the settings.
 
     Args:
-        runs: Those that are to be made.
+        runs: The runs to make.
         asked_runs: The result of `considered_all`.
-        teller: Hears how far it is.
-        of_file: As of `considered_all`.
+        teller: Receives the progress.
+        of_file: Argument of `considered_all`.
 
     Raises:
-        UsageError: For all settings that an engine refuses, by part and variant.
+        UsageError: If an engine refuses settings. The message lists them by part and variant.
     """
     products: dict[Source, Obtained] = {}
     reasons: dict[Source, str] = {}

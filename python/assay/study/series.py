@@ -1,9 +1,9 @@
-"""The one way in which several runs are made: whoever makes them has a `Series`.
+"""Carries out several runs. Every command that makes several runs uses a `Series`.
 
-It finds the same series of before, and goes on with it; makes sure of all runs before the first of
-them; makes those that are left, in turns and within a budget; judges each, and writes its report.
-Invariant: nothing else carries out studies, so an interruption, a budget and `--again` mean the
-same whatever the runs are for.
+It continues an earlier series of the same kind. It checks all runs before the first one, makes the
+remaining runs in turns within a time limit, checks each result and writes its report. Invariant: no
+other code carries out studies, so an interruption, `--budget` and `--again` have the same meaning
+in all commands.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Watcher(Protocol):
         ...
 
     def making(self, directory: Path, *, one_part: bool) -> AbstractContextManager[StudyTeller]:
-        """Runs are made within; runs of one part are named by their variant alone."""
+        """Context in which runs are made. With `one_part`, their names are their variants."""
         ...
 
 
@@ -73,12 +73,14 @@ class Purpose:
     Attributes:
         name: Begins the name of its directory, such as `tune-tpch`.
         engine: Ends it: an engine, or the study's name.
-        about: Who made it (`made_by`) and of what: by these the same series is found again.
+        about: The command that made it (`made_by`) and its subject. The same series is found again
+            by these facts.
         workloads: Whether the content of its workloads is among these.
-        grows: More parts are added as runs tell: one that has its parts and more is the same.
+        grows: Whether results add more parts. A series with the same parts and more is then the
+            same.
         of_file: A person wrote its parts, so errors name them.
-        all_engines: Without one of its engines the rest is worth nothing.
-        expected: How long a run may take in seconds; None: as those that are there.
+        all_engines: Whether all engines are required: without one of them no run is made.
+        expected: Estimates the seconds of a run. None means from existing runs.
     """
 
     name: str
@@ -98,10 +100,10 @@ class Series:
     Attributes:
         purpose: What they are made for.
         place: Directory of runs.
-        watcher: Whoever a person watches by.
-        terms: With what limits.
-        again: Make all runs again, even if earlier ones exist.
-        directory: Of its study, from `begin` on.
+        watcher: Receives the progress of the runs.
+        terms: Limits of the runs, such as the time limit.
+        again: Repeat all runs, even if earlier ones exist.
+        directory: Directory of its study, from `begin` on.
     """
 
     purpose: Purpose
@@ -114,15 +116,15 @@ class Series:
     _ready: Prepared = field(init=False)
 
     def begin(self, study: Study, ends: Study | None = None) -> Path:
-        """Finds the same series of before, or begins one; its directory.
+        """Finds the earlier series of the same kind or begins one, and returns its directory.
 
         Args:
             study: What is to be run first.
-            ends: Runs that stand for all that may follow: what is refused of them is refused now.
+            ends: Representative later runs, which are checked now as well.
 
         Raises:
-            UsageError: For runs that cannot be made; nothing was run.
-            EngineError: If an engine cannot be had and all are needed; nothing was run.
+            UsageError: If the runs cannot be made. Nothing was run.
+            EngineError: If an engine cannot be obtained and all are required. Nothing was run.
         """
         asked = considered_all(study, self.terms.wants, of_file=self.purpose.of_file)
         self._about = self._about_with_hashes(asked)
@@ -151,16 +153,16 @@ class Series:
         return self.directory
 
     def make(self, study: Study, terms: Terms | None = None) -> Outcome:
-        """Makes the runs of a study that are left: those that `begin` was of, or with more parts.
+        """Makes the remaining runs of a study: the one given to `begin`, or one with more parts.
 
         Args:
-            study: What is asked.
-            terms: With what limits, where they are others than of the series.
+            study: The study.
+            terms: Limits of the runs, if they differ from those of the series.
 
         Raises:
-            AssayError: What ended a run that failed, where the terms do not go on; those before it
+            AssayError: If a run failed and the terms do not continue after failures. Earlier runs
                 are kept.
-            KeyboardInterrupt: On Ctrl-C, likewise.
+            KeyboardInterrupt: On Ctrl-C. Earlier runs are kept.
         """
         terms = self.terms if terms is None else terms
         expected = self.purpose.expected or expected_after(self.place)
@@ -224,7 +226,7 @@ def documents_made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dic
 
     Args:
         place: Directory of runs.
-        about: Some of what the studies say of themselves, `made_by` above all.
+        about: Facts that the studies must have, such as `made_by`.
     """
     for directory in reversed(list_studies(place)):
         try:
@@ -237,11 +239,11 @@ def documents_made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dic
 
 
 def pilot_before(place: Path, about: Mapping[str, Any]) -> Run | None:
-    """The first run of the newest series that was made for this purpose; None: there is none.
+    """Return the first run of the newest series with this purpose; None without one.
 
     Args:
         place: Directory of runs.
-        about: As of `documents_made_before`; `pilot` names the run.
+        about: Argument of `documents_made_before`; `pilot` names the run.
     """
     for document in documents_made_before(place, about):
         try:

@@ -1,7 +1,7 @@
 """Carries out a study: one run after the other, each an ordinary record, in the study's order.
 
-Invariant: `study.toml` is there before the first run and names every run that was begun, with how
-it ended. What ended well is not repeated when the same study is carried out once more.
+Invariant: `study.toml` exists before the first run and lists every run that was begun, with its
+    outcome. Successful runs are not repeated when the same study is carried out again.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class Begun:
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms on which a study is carried out this time, apart from its question.
+    """Limits of this execution of a study, which are not part of its question.
 
     Attributes:
-        budget_s: No run is begun that would end after the study took so long, with all that it
-            took before; None: there is no such limit.
-        parts: Those that are carried out; None: all.
-        goes_on: Whether a run that fails leaves the others to be made; else it ends the study.
-        once: Whether a run that failed before is not tried again.
+        budget_s: Time limit of the study in seconds, including earlier executions. No run starts
+            that would end later. None means no limit.
+        parts: Parts to carry out. None means all.
+        goes_on: Whether the study continues after a failed run.
+        once: Whether runs that failed before are not tried again.
     """
 
     budget_s: float | None = None
@@ -89,7 +89,7 @@ class Means:
 
     Attributes:
         run_one: Carries out one run and returns its directory.
-        expected: How long a run may take in seconds, until an equal one has told.
+        expected: Estimates the seconds of a run until an equal run was measured.
         clock: Seconds.
     """
 
@@ -103,10 +103,10 @@ class Outcome:
     """The result of carrying out a study.
 
     Attributes:
-        status: As in `study.toml`.
+        status: Status, as in `study.toml`.
         complete: The runs that ended well, in the order in which they were begun.
         left_out: What was not begun, because it was not wanted or did not fit the budget.
-        needs_s: A budget in which all of it might fit; None where that is not known.
+        needs_s: Time limit that would probably suffice for all runs; None if not known.
     """
 
     status: str
@@ -121,11 +121,11 @@ class StudyTeller(Teller, Protocol):
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
     ) -> None:
-        """A run begins: how long all that are left will take, and what is left of the budget."""
+        """Report the start of a run, and the expected and remaining time of the study."""
         ...
 
     def failed(self, reason: str) -> None:
-        """The run that was under way failed, and the study goes on."""
+        """Report that the current run failed and the study continues."""
         ...
 
     def remark(self, text: str) -> None:
@@ -147,17 +147,16 @@ def carry_out(
 
     Args:
         study: What is asked.
-        directory: Where its `study.toml` is, or will be.
-        runs: Where records of runs go.
-        teller: Hears how far it is.
+        directory: Directory of its `study.toml`.
+        runs: Directory for records of runs.
+        teller: Receives the progress.
         terms: With what limits.
-        about: What else stands in `study.toml`.
-        means: By what.
+        about: Further content of `study.toml`.
+        means: Functions that execute and estimate runs.
 
     Raises:
-        AssayError: What ended a run that failed, where the study does not go on; those before it
-            are kept.
-        KeyboardInterrupt: On Ctrl-C, as of a single run.
+        AssayError: If a run failed and the study does not continue. Earlier runs are kept.
+        KeyboardInterrupt: On Ctrl-C.
     """
     terms, means = terms or Terms(), means or Means()
     record = _Record(study, directory, about or {}, terms, means.clock)
@@ -169,14 +168,14 @@ def begun_in(directory: Path) -> list[Begun]:
     """The runs that a study's file names; one whose record is gone or damaged has failed.
 
     Raises:
-        RecordUnreadableError: If there is no such file, or it cannot be read.
+        RecordUnreadableError: If the file does not exist or cannot be read.
     """
     runs = directory.absolute().parent.parent
     return [_kept(begun, runs) for begun in _named_in(directory)]
 
 
 def lost_records(directory: Path) -> list[str]:
-    """Return why runs of a study that ended well are made anew, a sentence each."""
+    """Return a sentence for each successful run that must be repeated, with the reason."""
     runs = directory.absolute().parent.parent
     sentences = (_why_lost(begun, runs) for begun in _named_in(directory))
     return [sentence for sentence in sentences if sentence is not None]
@@ -192,7 +191,7 @@ def _kept(begun: Begun, runs: Path) -> Begun:
 
 
 def _why_lost(begun: Begun, runs: Path) -> str | None:
-    """Return why the record of a run that ended well is of no use; None: it is of use."""
+    """Return why the record of a run that ended well is of no use; None if it is of use."""
     if begun.status != STATUS_COMPLETE or begun.id is None:
         return None
     try:
@@ -204,16 +203,16 @@ def _why_lost(begun: Begun, runs: Path) -> str | None:
 
 
 def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:
-    """The runs of a study that none of those begun is, in their order."""
+    """Return the runs of a study that have not been begun, in their order."""
     done = {run.planned for run in begun if run.status == STATUS_COMPLETE}
     return [run for run in study.order() if not done.issuperset(run.stands_for)]
 
 
 def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path]:
-    """Directories of studies that ask for the same runs, made for the same reason; newest first.
+    """Return the directories of studies with the same runs and purpose, newest first.
 
-    How often each is run, what is made of them and how it is told may differ. One whose file
-    cannot be read is none of them.
+    The number of repetitions and the figures may differ. Studies with an unreadable file are
+    skipped.
     """
     asked = _asked_parts(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
     for directory in sorted(studies.glob("*"), reverse=True):
@@ -226,7 +225,7 @@ def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path
 
 
 def growing(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
-    """The newest study that has the parts of this one, made for the same reason, and maybe more."""
+    """Return the newest study with the same purpose and at least the same parts."""
     asked = _asked_parts(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
     for directory in sorted(studies.glob("*"), reverse=True):
         try:

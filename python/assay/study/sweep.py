@@ -1,4 +1,4 @@
-"""A sweep as a study: a workload by its clients, its scale, or anything else of a run."""
+"""A sweep as a study: a workload at several numbers of clients, scales or option values."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Sweep:
     """The options of a sweep.
 
     Attributes:
-        workload: Its name or its folder.
-        engines: Each is run at every level; none: as `assay run` has it.
+        workload: Name or folder of the workload.
+        engines: Engines to run at every level. Empty means the default of `assay run`.
         clients: Numbers of clients; one is of all runs, none is as `assay run` has it.
         scales: Scales of the data, ascending; one is of all runs, none is the workload's own.
         extrapolate: Scales that are not run, above the largest that is.
-        factors: Levels of what else is varied, by factor.
-        keys: Of every run.
+        factors: Levels of other options, by factor.
+        keys: Keys of every run.
         repetitions: Rounds, each with a run at every level.
     """
 
@@ -54,10 +54,10 @@ class Sweep:
 
 
 def numbers_of_clients(text: str | None) -> tuple[int, ...]:
-    """Numbers of clients between commas; none of None.
+    """Return numbers of clients from a comma-separated text; empty for None.
 
     Raises:
-        UsageError: If one is no number of clients, or given twice.
+        UsageError: If an entry is not a valid number of clients, or occurs twice.
     """
     if text is None:
         return ()
@@ -72,14 +72,14 @@ def numbers_of_clients(text: str | None) -> tuple[int, ...]:
 
 
 def scales_from(option: str, text: str | None) -> tuple[float, ...]:
-    """Scales between commas, ascending; none of None.
+    """Return scales from a comma-separated text in ascending order; empty for None.
 
     Args:
-        option: That says them, for errors.
-        text: What was said.
+        option: Name of the option, for errors.
+        text: Value of the option.
 
     Raises:
-        UsageError: If one is no number above 0, or given twice.
+        UsageError: If an entry is not a number above 0, or occurs twice.
     """
     if text is None:
         return ()
@@ -103,11 +103,11 @@ def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
     """The knobs of engines by their own names, of each engine its own.
 
     Args:
-        engines: Names, with or without a version; none: nothing is known.
+        engines: Names, with or without a version; empty if not known.
 
     Raises:
-        UsageError: If there is no such engine.
-        EngineError: If `knobs.toml` of one cannot be read.
+        UsageError: If Assay knows no engine of this name.
+        EngineError: If the `knobs.toml` of an engine cannot be read.
     """
     knobs: dict[str, dict[str, Knob]] = {}
     for name in engines:
@@ -120,15 +120,16 @@ def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
 def turned(
     texts: Sequence[str], engines: Sequence[str], settings: Mapping[str, str]
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Factors of `--vary`, and the settings of all runs with what knobs need beside them.
+    """Return the factors of `--vary`, and the settings of all runs including those that knobs need.
 
     Args:
-        texts: As a person gave them.
-        engines: Of the sweep.
-        settings: That a person asked for of all runs; they hold.
+        texts: Values of the option.
+        engines: Engines of the sweep.
+        settings: Settings that the user requested for all runs. They take precedence.
 
     Raises:
-        UsageError: As `varied`; or if engines have different settings under a knob's name.
+        UsageError: If `varied` refuses a text, or if a knob's name means different settings in the
+            engines.
     """
     knobs = knobs_of(engines)
     named = {text.partition("=")[0].strip() for text in texts}
@@ -148,7 +149,7 @@ def sweep_study(sweep: Sweep) -> DeclaredStudy:
     """Return the study that measures each level in turns.
 
     Raises:
-        UsageError: If nothing varies, or something that cannot.
+        UsageError: If no option varies, or one varies that cannot.
     """
     _check_extrapolation(sweep)
     factors = _factors(sweep)

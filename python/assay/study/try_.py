@@ -29,7 +29,8 @@ def chosen(findings: Sequence[Finding], asked: str) -> Finding:
     """The finding of a run that is meant by its key, its method or its number in the list, from 1.
 
     Raises:
-        UsageError: If there is none, or nothing can be carried out; names those that can.
+        UsageError: If no finding matches, or its advice cannot be carried out. The message names
+            findings whose advice can.
     """
     if not findings:
         raise UsageError("the run has no findings, so there is nothing to try")
@@ -91,14 +92,14 @@ def trial_study(
 
     Args:
         run: The run that the finding is of.
-        finding: With advice.
+        finding: A finding that has advice.
         repetitions: Rounds.
-        seed: Of the order of runs.
-        dsn: The running server once more, where its password is in no record.
+        seed: Seed of the order of runs.
+        dsn: Address of the running server, because records hold no password.
         allow_changes: Whether tables that Assay did not make may be changed, and changed back.
 
     Raises:
-        UsageError: If the advice cannot be carried out, or the record does not tell all of the run.
+        UsageError: If the advice cannot be carried out, or the record lacks parts of the request.
     """
     assert finding.advice is not None  # noqa: S101 - only those with advice are chosen
     base = recorded_request(run.facts["request"], dsn)
@@ -118,7 +119,7 @@ def trial_study(
 def server_change(run: Run, finding: Finding) -> Change | None:
     """Return the statements of a finding that changes tables which Assay did not make.
 
-    None: its advice changes no tables, or those of a data set of ours.
+    None if the advice changes no tables, or only tables that Assay created.
     """
     own_tables = (run.facts.get("workload") or {}).get("own_tables")
     if not own_tables or run.facts["request"].get("dsn") is None:

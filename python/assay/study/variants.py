@@ -1,8 +1,8 @@
-"""Several runs that answer one question: what is asked, and in which order. Pure: touches nothing.
+"""Several runs that answer one question, and their order. Without side effects.
 
-A study has parts; a part has variants, each a request, and says how often each is run. Runs of a
-part's round stand side by side, and every second round goes backwards, so what drifts meanwhile
-weighs on all alike. Equal requests of one round are one run, if they are of different parts.
+A study has parts. A part has variants, each of which is a request, and a number of repetitions.
+Runs of a part's round follow one another, and every second round is in reverse order, so drift
+affects all variants equally. Equal requests of different parts share one run per round.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Variant:
     """One of the things that a part compares.
 
     Attributes:
-        name: As people read it.
+        name: Name for readers.
         levels: Name of the level by name of the factor.
     """
 
@@ -49,9 +49,10 @@ class Part:
     Attributes:
         variants: At least one; names differ.
         repetitions: Runs of each variant.
-        about: A sentence on what it is for.
-        expects: Operators of the plan that its runs have to have; empty: any plan will do.
-        kind: `run`s of a workload, or `ceiling`: looks at what the host can do, with no engine.
+        about: A sentence on its purpose.
+        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
+        kind: `run` for runs of a workload, or `ceiling` for measurements of the host's limits
+            without an engine.
         apart: Whether its runs are its own, though another part asks for equal ones, and come
             after those of parts before it: so it is where parts follow from one another.
     """
@@ -93,7 +94,7 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run that is to be, and all that it stands for: at least one, all of the same round."""
+    """A planned run, and the variants that share it: at least one, all of the same round."""
 
     request: StudyRequest
     stands_for: tuple[Planned, ...]
@@ -101,14 +102,14 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Study:
-    """Several runs as asked for.
+    """Several requested runs.
 
     Attributes:
         question: What they answer, in sentences.
         parts: At least one; names differ.
-        seed: Of the order.
+        seed: Seed of the order.
         figures: What is made of the runs.
-        without: Parts of its file that are no part of it, with the reason of each.
+        without: Parts of its file that are left out, with the reason for each.
     """
 
     question: str
@@ -121,8 +122,8 @@ class Study:
     def order(self) -> list[PlannedRun]:
         """All runs, in the order in which they are carried out.
 
-        The first round of every part comes before the second of any: whatever ends a study early
-        leaves out repetitions first. Parts that stand apart come whole, one after another.
+        The first round of every part comes before any second round, so an early end leaves out
+        repetitions first. Parts with `apart` follow one after another, each complete.
         """
         planned = sorted(
             (
@@ -179,9 +180,9 @@ def _add(
 
 
 def interleaved(names: Sequence[str], repetitions: int, seed: int) -> list[Turn]:
-    """A balanced order: a round has each name once, every second one is the one before backwards.
+    """Return a balanced order: each round has every name once, every second round reversed.
 
-    Of two names it is ABBA or BAAB, over and over; which, the seed says.
+    For two names it repeats ABBA or BAAB; the seed decides which.
     """
     drawn = random.Random(seed)  # noqa: S311 - an order, not a secret
     planned: list[Turn] = []

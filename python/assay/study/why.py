@@ -1,7 +1,8 @@
-"""The study that finds out what bounds a workload's operations.
+"""The study that finds the resource that bounds a workload's operations.
 
-A first run tells what an operation takes of each resource; the levels of scarcity follow from it.
-Invariant: whatever cannot be varied here is left out with its reason, and holds nothing else up.
+A first run measures the resource use of each operation; the limits follow from it. Invariant: a
+resource that cannot be limited on this host is left out with its reason, and does not stop the
+study.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Depth:
     """The amount of evidence that `assay why` gathers.
 
     Attributes:
-        factors: How many times as scarce resources are made; with the run as it is at least three
-            levels.
+        factors: Factors by which resources are reduced. Together with the unlimited run they are at
+            least three levels.
         repetitions: Rounds.
     """
 
@@ -96,16 +97,16 @@ class _Levels:
 
 
 def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = None) -> Study:
-    """The study that says what bounds the operations of a run.
+    """Return the study that finds the resource that bounds a run's operations.
 
     Args:
-        base: The run as it is.
-        pilot: One such run.
-        depth: How much is asked.
-        look: What the host can do, where that was looked at already; else the study looks.
+        base: The run without limits.
+        pilot: A finished run of this kind.
+        depth: Number of levels and rounds.
+        look: Ceiling of the host, if it was measured before. Otherwise the study measures it.
 
     Raises:
-        UsageError: If nothing can be made scarce here.
+        UsageError: If no resource can be limited on this host.
     """
     levels, pilot_facts = _Levels(base), _pilot(pilot, look)
     free = Variant(FREE, base, {FACTOR: FREE})

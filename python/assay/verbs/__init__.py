@@ -1,9 +1,8 @@
 """The verbs of the command line as functions of Python: `assay sweep` is `assay.sweep(...)`.
 
-A module each, here or in `preparing`, which has the function of its name and is imported when it is
-first asked for. Verbs that make runs return what came of them, opened for a notebook; options of
-runs are keyword arguments, named as the keys of a study's file: `time="10s"`,
-`set={"work_mem": "64MB"}`.
+Each verb has a module, here or in `preparing`, with a function of the same name. It is imported at
+its first use. Verbs that make runs return the result, opened for a notebook. Options of runs are
+keyword arguments with the names that a study's file uses: `time="10s"`, `set={"work_mem": "64MB"}`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def function_of(verb: str) -> Callable[..., Any]:
     """Return the function of a verb.
 
     Raises:
-        AttributeError: With the names of all verbs, where there is none of this name.
+        AttributeError: If no verb has this name. The message lists all verbs.
     """
     module = _modules().get(verb)
     if module is None:

@@ -31,10 +31,10 @@ class Answers:
     """The rows that operations returned, and whether they were kept.
 
     Attributes:
-        run: The run that asked for it.
-        folder: Where answers of these queries are kept.
-        kept: Whether these rows were kept there.
-        operations: One row an operation.
+        run: The run that executed the queries.
+        folder: Folder in which the answers of these queries are kept.
+        kept: Whether this call wrote the rows to the folder.
+        operations: One row for each operation.
     """
 
     run: str
@@ -44,7 +44,7 @@ class Answers:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The document of `assay answers --json`: without the rows, which are in the folder."""
+        """The document that `assay answers --json` prints; the rows are only in the folder."""
         rows = [asdict(row) for row in self.operations]
         for row in rows:
             del row["text"]
@@ -59,18 +59,18 @@ def answers(
     teller: Teller | None = None,
     **options: Any,
 ) -> Answers:
-    """Takes the rows that queries return now as their answers, with which runs are compared.
+    """Records the rows that queries return now as the answers that later runs are compared with.
 
     Args:
         workload: A folder of `.sql` or `.rq` files whose data no generator makes.
-        keep: Keep them in the folder, in the place of those that are kept. Without it nothing
-            is written there, and each row says how it differs.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        teller: Hears how far it is.
-        options: Of the run, by the keys of a study's file: `dsn`, `engine`, `operation`.
+        keep: Write the rows to the folder and replace the answers there. Otherwise nothing is
+            written, and the result says for each operation how its rows differ from the kept ones.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        teller: Receives the progress.
+        options: Options of the run, by the keys of a study's file: `dsn`, `engine`, `operation`.
 
     Raises:
-        UsageError: For queries whose answers Assay makes itself; nothing was asked.
+        UsageError: If Assay generates the answers of these queries itself. No query was executed.
         RunFailedError: If the run ended early, or the folder cannot be written.
     """
     request = request_of(options_of({**ONCE, "workload": workload, **options}), [])

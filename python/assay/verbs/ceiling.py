@@ -41,22 +41,22 @@ def ceiling(
     """Measures what this host can do: requests a second of its disk by size, memory, cores.
 
     Args:
-        quick: Fewer sizes and depths, shorter: half a minute.
-        directory: Whose disk is measured; None: that of engines' data.
-        size: Of the file that is read, such as `4GB`; None: 4 GB, where it is quick 1 GB.
-        time: How long each trial lasts, such as `250ms`; None: that, where it is quick 100 ms.
-        rounds: How often each trial is made; None: 5 times, where it is quick 3 times.
-        only: What is tried, of `disk,memory,core`; None: all.
-        seed: Of the order of trials and of places.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        teller: Hears how far it is.
+        quick: Try fewer sizes and queue depths, for a shorter time: about half a minute.
+        directory: Directory on the disk to measure. None means the directory of the engines' data.
+        size: Size of the file that is read, such as `4GB`. None means 4 GB, or 1 GB with `quick`.
+        time: Duration of each trial, such as `250ms`. None means 250 ms, or 100 ms with `quick`.
+        rounds: Number of repetitions of each trial. None means 5, or 3 with `quick`.
+        only: Resources to measure, out of `disk,memory,core`. None means all.
+        seed: Seed of the order of trials and of the positions that are read.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        teller: Receives the progress.
 
     Returns:
-        What `assay ceiling --json` prints.
+        The document that `assay ceiling --json` prints.
 
     Raises:
-        UsageError: If an option has no meaning; nothing was measured.
-        RunFailedError: If it ended early; its partial record is kept.
+        UsageError: If an option has no meaning. Nothing was measured.
+        RunFailedError: If the measurement ended early. Its partial record is kept.
     """
     place = _directory(directory)
     asked: dict[str, Any] = {

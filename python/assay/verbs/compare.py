@@ -40,23 +40,23 @@ def compare(
     """Compares two engines, versions or settings: what differs, and what explains how much of it.
 
     Args:
-        workload: Its name or its folder.
-        engine: That of the first side, and once more that of the second; once: of both.
-        vary: `KEY=V1,V2`: an option of a run or a setting, and its value of each side.
-        a: `KEY=VALUE` of the first side alone.
-        b: `KEY=VALUE` of the second side alone.
-        alike: Both sides are the same: what differs is noise.
-        unequal_durability: Compare although commits survive less on one side.
-        repeat: Rounds: in each, a run of both sides.
-        budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
-        options: Of all runs, by the keys of a study's file.
+        workload: Name or folder of the workload.
+        engine: Engine of each side. One engine alone is used on both sides.
+        vary: `KEY=V1,V2`: an option of a run or a setting, with its value on each side.
+        a: `KEY=VALUE`: an option or setting of the first side only.
+        b: `KEY=VALUE`: an option or setting of the second side only.
+        alike: Compare a side with itself: every difference is noise.
+        unequal_durability: Compare even if commits survive fewer kinds of failure on one side.
+        repeat: Number of rounds. Each round runs both sides once.
+        budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
+        options: Options of all runs, by the keys of a study's file.
 
     Raises:
         UsageError: For sides that cannot be compared, or runs that cannot be made.
-        EngineError: If one of the engines cannot be had; nothing was run.
+        EngineError: If one of the engines cannot be obtained. Nothing was run.
     """
     keys = {"profile": True, **options}
     sides = CompareAsked(

@@ -72,24 +72,27 @@ def diagnose(
     """Tries the causes of a run by experiments, and keeps what makes it faster, step by step.
 
     Args:
-        what: A workload's name or folder, which is run first; or a run: `latest`, an id, the
-            beginning of one, or a path.
-        operation: These operations only; None: those of the run, or all.
-        budget: No run is begun that would end after so much time; None: 5 minutes.
-        dsn: A running server; of a run the server once more, as its password is in no record.
-        allow_changes: Tables that Assay did not make may be changed; each run changes them back.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
-        options: Of all runs of a workload, by the keys of a study's file.
+        what: Name or folder of a workload, which is run first; or a run: `latest`, an id, the
+            beginning of an id, or a path.
+        operation: Restrict to these operations. None means the operations of the run, or all.
+        budget: Time limit of the whole command. No run starts that would end later. None means 5
+            minutes.
+        dsn: A running server. It is needed again for a recorded run, because records hold no
+            password.
+        allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
+            changes.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
+        options: Options of all runs of a workload, by the keys of a study's file.
 
     Returns:
-        What `assay diagnose --json` prints.
+        The document that `assay diagnose --json` prints.
 
     Raises:
-        UsageError: If there is no such workload or run, or options are given of a run that has its
-            own.
-        RunFailedError: If the run as it is fails.
+        UsageError: If no workload or run has this name, or if options are given for a recorded run,
+            which has its own.
+        RunFailedError: If the run without changes fails.
     """
     place, watching = runs_dir(runs), watcher or Logged()
     names = [operation] if isinstance(operation, str) else list(operation or [])
@@ -148,7 +151,7 @@ def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> 
 
     Args:
         document: Without a place.
-        directory: Of its study; None: nothing was run beside the run itself.
+        directory: Directory of its study; None if nothing was run beside the run itself.
         place: Directory of runs.
     """
     if directory is None:

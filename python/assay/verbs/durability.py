@@ -39,19 +39,20 @@ def durability(
     """Kills an engine under load, recovers it, and looks for every acknowledged write.
 
     Args:
-        workload: One that says what it leaves to be found, such as `tpcc`.
-        kills: How often the engine is killed, in a run each.
-        copies: How often what reached its device is copied, in one more run.
-        between: From when to when after the load's begin it is killed.
-        budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
-        options: Of the runs, by the keys of a study's file.
+        workload: A workload that declares how its writes are found again, such as `tpcc`.
+        kills: Number of kills. Each is made in a run of its own.
+        copies: Number of device snapshots, which one more run takes.
+        between: Interval after the start of the load in which the engine is killed.
+        budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
+        options: Options of the runs, by the keys of a study's file.
 
     Raises:
-        UsageError: For runs that cannot be made; nothing was run.
-        RunFailedError: If a run ended early; those before it are kept, and the same call goes on.
+        UsageError: If the runs cannot be made. Nothing was run.
+        RunFailedError: If a run ended early. Earlier runs are kept, and the same call continues
+            after them.
     """
     keys = {"workload": workload, **DURABILITY_RUNS, **OBSERVED, **options}
     base = request_of(options_of(keys), list(options))

@@ -1,4 +1,4 @@
-"""`assay explain`: what the time of a run went into, and all that is known of one operation."""
+"""`assay explain`: shows where the time of a run went, and all facts about one operation."""
 
 from __future__ import annotations
 
@@ -64,28 +64,29 @@ def explain(
     html: Path | str | None = None,
     runs: Path | str | None = None,
 ) -> Explanation:
-    """Explains a run: where its time went, why, what its plans do, what its CPU time is spent on.
+    """Explains a run: where its time went, why, what its plans do and where CPU time is spent.
 
     Args:
-        run: `latest`, an id, the beginning of one, or a path.
-        operation: This operation only.
-        against: Another run: what changed from it to this one.
-        unequal_durability: Compare although commits survive less in one of the runs.
-        operations: File of rules of your own, which come before the engine's.
-        unclassified: The rules that are missing.
-        open_families: The functions of each template are to be shown, so CPU samples are needed.
-        all_symbols: All functions, not only the first.
-        style: `table`, or `article`: the CPU samples alone.
-        html: With `against`: where a differential flame graph is written.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        run: `latest`, an id, the beginning of an id, or a path.
+        operation: Restrict to this operation.
+        against: An earlier run; the result shows the changes since then.
+        unequal_durability: Compare even if commits survive fewer kinds of failure in one of the
+            runs.
+        operations: File with your own rules, which are applied before the engine's.
+        unclassified: Show the functions that no rule classifies.
+        open_families: Show the functions of each template. This needs CPU samples.
+        all_symbols: Show all functions, not only the first ones.
+        style: `table`, or `article` for the CPU samples only.
+        html: With `against`: file to write a differential flame graph to.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        A result whose `document` is what `assay explain --json` prints.
+        A result. Its `document` is the one that `assay explain --json` prints.
 
     Raises:
-        UsageError: If there is no such operation, samples are needed and there are none, or one
-            option has no effect with another.
-        RecordUnreadableError: If there is no such run or its record is damaged.
+        UsageError: If the run has no such operation, has no samples although they are needed, or if
+            one option has no effect with another.
+        RecordUnreadableError: If no run has this name, or its record is damaged.
     """
     _refuse(style, against, html)
     asked = {
@@ -147,7 +148,7 @@ def _profile(
     """The CPU samples of a run; None if there are none and they are not needed.
 
     Raises:
-        UsageError: If they are needed, or the operation is not known.
+        UsageError: If samples are needed and missing, or the operation is not known.
     """
     profile = read_profile(run, rules)
     if profile is not None:

@@ -1,4 +1,4 @@
-"""`assay export`: what was measured, in the formats of other tools."""
+"""`assay export`: writes measurements in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Exported:
 
     Attributes:
         run: Id of the run.
-        files: In the order in which they were written.
+        files: The files, in the order in which they were written.
     """
 
     run: str
@@ -24,7 +24,7 @@ class Exported:
 
     @property
     def document(self) -> dict[str, object]:
-        """Return what `assay export --json` prints."""
+        """Return the document that `assay export --json` prints."""
         return {"run": self.run, "files": [str(path) for path in self.files]}
 
 
@@ -39,15 +39,17 @@ def export(
     """Writes a run's tables as CSV, JSON or Parquet, or its CPU samples for tools that show them.
 
     Args:
-        which: `latest`, an id, the beginning of one, or a path.
-        to: `csv`, `json` or `parquet`; of a profile `folded`, `firefox`, `flamegraph` or `pprof`.
-        out: Directory to write into, of a profile the file; None: named by the run's id, here.
-        operation: Only the samples of this operation.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        which: `latest`, an id, the beginning of an id, or a path.
+        to: `csv`, `json` or `parquet`; for CPU samples `folded`, `firefox`, `flamegraph` or
+            `pprof`.
+        out: Directory to write to, or the file for CPU samples. None means named after the run's
+            id, in the current directory.
+        operation: Export only the samples of this operation.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Raises:
-        UsageError: If there is no such format, or the run has no samples for it.
-        RecordUnreadableError: If there is no such run or its record is damaged.
+        UsageError: If the format is unknown, or needs samples that the run does not have.
+        RecordUnreadableError: If no run has this name, or its record is damaged.
     """
     run = Run(find_run(which, runs_dir(runs)))
     return Exported(run.id, written(run, to, None if out is None else Path(out), operation))

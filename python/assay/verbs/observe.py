@@ -30,15 +30,15 @@ def observe(
     """Watches a running server without driving it, and explains what its statements wait for.
 
     Args:
-        dsn: The server, as its own clients write it.
-        page: Write the report's page; `assay.report` does it later.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        teller: Hears how far it is.
-        options: Those of `assay observe`, such as `time="60s"`, `probe_interval="100ms"`.
+        dsn: Address of the server, in the form that its own clients use.
+        page: Write the report's page now; otherwise `assay.report` can write it later.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        teller: Receives the progress.
+        options: Options of `assay observe`, such as `time="60s"`, `probe_interval="100ms"`.
 
     Raises:
         UsageError: If an option has no meaning, or the server cannot be reached or watched.
-        RunFailedError: If it ended early; its partial record is kept.
+        RunFailedError: If the observation ended early. Its partial record is kept.
     """
     observation = observation_of(observe_options({"dsn": dsn, **options}))
     told = teller or Logged()

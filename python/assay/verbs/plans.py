@@ -1,4 +1,4 @@
-"""`assay plans`: is the plan that an engine chooses for a query the fastest that it has?"""
+"""`assay plans`: compares the plan that an engine chooses for a query with its other plans."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ def plans(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedPlans:
-    """Forces other plans of a query than the chosen one; shows what another choice is worth.
+    """Forces other plans of a query than the chosen one, and shows how much time each would save.
 
     Args:
-        workload: Its name or its folder.
+        workload: Name or folder of the workload.
         operation: The query.
-        most: Plans at most, the chosen one among them.
-        repeat: How often each is timed.
-        cut_off: A plan is cancelled that takes so many times as long as the chosen one.
-        budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
-        options: Of the runs, by the keys of a study's file.
+        most: Maximum number of plans, including the chosen one.
+        repeat: Number of timings of each plan.
+        cut_off: Cancel a plan that takes this many times as long as the chosen one.
+        budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
+        options: Options of the runs, by the keys of a study's file.
 
     Raises:
-        UsageError: For a query that there is not, or that nothing can be forced of.
-        RunFailedError: If a run ended early; the same call goes on.
+        UsageError: If the query does not exist, or no other plan of it can be forced.
+        RunFailedError: If a run ended early. The same call continues from there.
     """
     if not 1 < cut_off < float("inf"):
         raise UsageError(f"--cut-off {cut_off:g}: above 1, or the chosen plan itself is cut off")

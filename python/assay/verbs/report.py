@@ -24,14 +24,14 @@ def report(
     """Writes a run's or a study's report again: an HTML file for any browser.
 
     Args:
-        which: `latest`, an id, the beginning of one, or a path.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        which: `latest`, an id, the beginning of an id, or a path.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
         The document; its `report` is the path of the file.
 
     Raises:
-        RecordUnreadableError: If there is no such run or study, or its record is damaged.
+        RecordUnreadableError: If no run or study has this name, or its record is damaged.
         RunFailedError: If the file cannot be written.
     """
     directory, is_study = find_run_or_study(which, runs_dir(runs))

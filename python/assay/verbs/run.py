@@ -30,17 +30,18 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report.
 
     Args:
-        workload: Its name, or a folder of `.sql` or `.rq` files.
-        page: Write the report's page; `assay.report` does it later.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        teller: Hears how far it is.
-        given: Options that are refused where they have no effect; None: all. The others are
-            defaults, for whatever they fit.
-        options: Of the run, by the keys of a study's file.
+        workload: Name of the workload, or a folder of `.sql` or `.rq` files.
+        page: Write the report's page now; otherwise `assay.report` can write it later.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        teller: Receives the progress.
+        given: Options that raise an error if they have no effect. None means all. The other options
+            are defaults, which are ignored if they have no effect.
+        options: Options of the run, by the keys of a study's file.
 
     Raises:
-        UsageError: If an option has no meaning, or names what is not there; nothing was written.
-        RunFailedError: If it ended early; its partial record is kept.
+        UsageError: If an option has no meaning, or names something that does not exist. Nothing was
+            written.
+        RunFailedError: If the run ended early. Its partial record is kept.
     """
     asked = options_of({"workload": workload, **options})
     request = request_of(asked, list(options) if given is None else given)

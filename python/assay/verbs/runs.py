@@ -17,12 +17,12 @@ def runs(runs: Path | str | None = None) -> list[dict[str, Any]]:
     """Lists the runs of a directory, oldest first.
 
     Args:
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        The document of each run as it was built last. Of a run without a document the `verdict` is
-        None, and the other keys are what its own file says: `run`, `path`, `workload`, `engine`,
-        `title`, `state` and `status`.
+        The latest document of each run. If a run has no document, its `verdict` is None and the
+        other keys come from its `run.json`: `run`, `path`, `workload`, `engine`, `title`, `state`
+        and `status`.
     """
     return [_row(path) for path in list_runs(runs_dir(runs))]
 

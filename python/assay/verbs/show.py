@@ -23,14 +23,14 @@ def show(
 ) -> RunDocument | StudyDocument | CeilingDocument | PlacedDiagnosis:
     """Returns the document of a run, study, diagnosis or ceiling, as `assay show --json` prints it.
 
-    The document that is kept beside a record is taken where one made anew would be the same.
+    The document that is kept beside the record is returned if it is still up to date.
 
     Args:
-        which: `latest`, an id, the beginning of one, or a path.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        which: `latest`, an id, the beginning of an id, or a path.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Raises:
-        RecordUnreadableError: If there is no such run or study, or its record is damaged.
+        RecordUnreadableError: If no run or study has this name, or its record is damaged.
     """
     directory, is_study = find_run_or_study(which, runs_dir(runs))
     if is_study:

@@ -1,4 +1,4 @@
-"""`assay size`: a cluster on paper, from what finished runs took."""
+"""`assay size`: predicts the time on a cluster from the resource use of finished runs."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ def size(
 ) -> Size:
     """Predicts the least time that a workload would take on a cluster of a given size.
 
-    What is None is assumed, and the result says so.
+    For each argument that is None a value is assumed, and the result states it.
 
     Args:
-        which: A run, or runs of one workload on one engine, at one scale or several: `latest`, ids
-            or their beginnings, or paths.
-        scale: Of the data that are thought of.
+        which: One or more runs of one workload on one engine, at one or several scales: `latest`,
+            ids, beginnings of ids, or paths.
+        scale: Scale of the data on the cluster.
         nodes: Number of nodes of the cluster to size.
-        cores: Of each node.
-        memory: Of each node, such as `128GiB`.
-        network: Of each node, in each direction, such as `10Gbit`.
-        disk: Of each node, a second, such as `2GiB`.
+        cores: Cores of each node.
+        memory: Memory of each node, such as `128GiB`.
+        network: Network bandwidth of each node in each direction, such as `10Gbit`.
+        disk: Disk bandwidth of each node per second, such as `2GiB`.
         utilisation: Share of a node's cores that an operation keeps busy.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        A result whose `document` is what `assay size --json` prints.
+        A result. Its `document` is the one that `assay size --json` prints.
 
     Raises:
-        UsageError: For runs that do not belong together, or do not tell what they took.
+        UsageError: If the runs cannot be combined, or did not record their resource use.
     """
     place = runs_dir(runs)
     names = [which] if isinstance(which, str) else which

@@ -1,4 +1,4 @@
-"""`assay study`: all runs of a study, in turns, and the report that is made of them."""
+"""`assay study`: makes all runs of a study, in turns, and a report from them."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def study(
     """Carries out a study.
 
     Args:
-        which: Its name, or its file.
+        which: Name or file of the study.
         quick: Run the short form that the study declares.
-        only: Parts that are carried out; none: all.
-        engine: In the place of the study's engines.
-        workload: In the place of the study's.
-        allow_host_changes: Whether runs may change what others on the host notice.
-        budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
+        only: Parts to carry out. Empty means all.
+        engine: Engine to use instead of the study's engines.
+        workload: Workload to use instead of the study's.
+        allow_host_changes: Whether runs may change settings that affect other users of the host.
+        budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
 
     Raises:
-        UsageError: For a wrong file, or runs that cannot be made; nothing was run.
+        UsageError: If the file has an error, or the runs cannot be made. Nothing was run.
     """
     declared = find_declared(which)
     asked = expanded(declared, Wanted(quick, tuple(engine), workload, allow_host_changes))

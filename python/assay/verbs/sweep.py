@@ -1,4 +1,4 @@
-"""`assay sweep`: one workload at several numbers of clients, scales, or values of anything else."""
+"""`assay sweep`: runs a workload at several numbers of clients, scales, or values of a setting."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ def sweep(
     """Runs a workload at several numbers of clients, scales, or values of a setting, in turns.
 
     Args:
-        workload: Its name or its folder.
-        engine: Each is run at every level; none: as `assay run` has it.
-        clients: Numbers of sessions that draw from the mix.
+        workload: Name or folder of the workload.
+        engine: Engines to run at every level. Empty means the default of `assay run`.
+        clients: Numbers of concurrent sessions.
         scale: Scales of the data.
-        extrapolate: Larger scales that are not run.
-        vary: `KEY=V1,V2`: an option of a run, a knob or a setting, and its values.
-        repeat: Rounds: in each, a run at every level.
-        budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
-        options: Of all runs, by the keys of a study's file.
+        extrapolate: Larger scales to predict without a run.
+        vary: `KEY=V1,V2`: an option of a run, a knob or a setting, with its values.
+        repeat: Number of rounds. Each round makes a run at every level.
+        budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
+        options: Options of all runs, by the keys of a study's file.
 
     Raises:
-        UsageError: For runs that cannot be made; nothing was run.
+        UsageError: If the runs cannot be made. Nothing was run.
     """
     # With several scales a profile is what costs are told by.
     keys = {"profile": len(scale) > 1, **options}

@@ -1,4 +1,4 @@
-"""`assay try`: carries out what a finding advises, and says whether its prediction came true."""
+"""`assay try`: carries out a finding's advice, and says whether the predicted gain came true."""
 
 from __future__ import annotations
 
@@ -49,27 +49,28 @@ def try_(
     runs: Path | str | None = None,
     watcher: Watcher | None = None,
 ) -> TryDocument:
-    """Carries out a finding's advice and compares the gain with what was predicted.
+    """Carries out a finding's advice and compares the measured gain with the predicted one.
 
     Args:
-        run: `latest`, an id, the beginning of one, a path, or an opened record.
-        finding: Its key, such as `spill:q18`, its method, its number, or the finding.
-        repeat: Rounds: in each, a run as it was and one with the change.
-        seed: Of the order of runs.
+        run: `latest`, an id, the beginning of an id, a path, or an opened record.
+        finding: The finding, or its key, such as `spill:q18`, its method or its number.
+        repeat: Number of rounds. Each round makes one run without the change and one with it.
+        seed: Seed of the order of runs.
         dsn: Address of the running server: the record does not hold its password.
-        allow_changes: Tables that Assay did not make may be changed; each run changes them back.
-        keep: The change is made once more at the end, and stays.
-        budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
+        allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
+            changes.
+        keep: Make the change once more at the end, and leave it in place.
+        budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
 
     Returns:
-        What `assay try --json` prints.
+        The document that `assay try --json` prints.
 
     Raises:
-        UsageError: If there is no such finding, or its advice cannot be carried out.
-        RunFailedError: If a run ended early; the same call goes on.
+        UsageError: If the run has no such finding, or its advice cannot be carried out.
+        RunFailedError: If a run ended early. The same call continues from there.
     """
     place = runs_dir(runs)
     record = find_workload_run(run, place) if isinstance(run, str) else run
@@ -111,14 +112,14 @@ def history(runs: Path | str | None = None) -> PredictionHistory:
     """Returns how often predictions came true so far, as `assay try --history --json` prints it.
 
     Args:
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
     """
     calibration = calibrate(read_predictions(runs_dir(runs)))
     return cast("PredictionHistory", calibration.facts())
 
 
 def keep_change(study: Study) -> None:
-    """Makes the change of a study's last variant, which then stays."""
+    """Makes the change of a study's last variant and leaves it in place."""
     request = study.parts[0].variants[-1].request
     assert isinstance(request, RunRequest)  # noqa: S101 - advice is about runs of a workload
     make_changes(request)

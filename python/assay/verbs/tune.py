@@ -1,4 +1,4 @@
-"""`assay tune`: searches settings of an engine, and recommends one if it is better beyond noise."""
+"""`assay tune`: searches settings of an engine; recommends one if its gain exceeds noise."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Tuned:
     """The result of a search.
 
     Attributes:
-        study: Its runs, and the article that is made of them.
-        is_better: Whether a setting is recommended: it is better than the default beyond noise.
-        is_decided: Whether a larger budget would not go on.
+        study: The study with the runs of the search and its report.
+        is_better: Whether a setting is recommended, because its gain over the default exceeds
+            noise.
+        is_decided: Whether the search is finished, so that a larger budget would change nothing.
     """
 
     study: LoadedStudy
@@ -53,23 +54,25 @@ def tune(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> Tuned:
-    """Searches settings of an engine that make a workload faster than its default does.
+    """Searches settings of an engine that make a workload faster than the defaults.
 
     Args:
-        workload: Its name or its folder.
-        knob: `NAME=LOW..HIGH`, `NAME=a,b,c` or `NAME`; none: those that the engine names.
-        objective: A metric of runs, or an operation; None: seconds of all operations, or of a mix
-            operations a second.
-        budget: No run is begun that would end after so much time; None: 20 minutes.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
-        options: Of all runs, by the keys of a study's file.
+        workload: Name or folder of the workload.
+        knob: Settings to search: `NAME=LOW..HIGH`, `NAME=a,b,c` or `NAME`. Empty means those that
+            the engine declares.
+        objective: A metric of runs, or an operation. None means total seconds of all operations, or
+            operations a second for a mix.
+        budget: Time limit of the whole command. No run starts that would end later. None means 20
+            minutes.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
+        options: Options of all runs, by the keys of a study's file.
 
     Raises:
-        UsageError: For a setting that the engine does not know or refuses, or an objective that
-            these runs have no figure of; nothing was run.
-        RunFailedError: If the default itself fails.
+        UsageError: If the engine does not know or refuses a setting, or these runs do not measure
+            the objective. Nothing was run.
+        RunFailedError: If the run with default settings fails.
     """
     keys = {**TUNE_RUNS, **options, "workload": workload}
     base = request_of(options_of(keys), list(options))

@@ -1,4 +1,4 @@
-"""`assay whatif`: what changes would do to a run's metrics, and what those depend on."""
+"""`assay whatif`: predicts the effect of changes on a run's metrics, and their sensitivity."""
 
 from __future__ import annotations
 
@@ -48,25 +48,26 @@ def whatif(
 ) -> WhatIf:
     """Predicts a run's metrics after changes, by a model that states its assumptions.
 
-    Without a change it tells what the metrics depend on. Changes are carried out in their order:
+    Without a change it returns the sensitivity of the metrics. Changes are applied in their order:
     `whatif("latest", halve="q15,q17", cores=4)`.
 
     Args:
-        run: `latest`, an id, the beginning of one, or a path.
-        changes: Pairs of a change's name and its value, where an order needs one name twice.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        named: Changes by their names; each has a value, or a list of values. `halve`: operations in
-            half the time, `"q15,q17"`. `operation_time`: an operation in another time,
-            `"q02=120ms"`. `scale_operation`: in so many times its time, `"q09=0.7"`.
-            `remove_operation`: a kind of work that takes no CPU time, of a profiled run.
-            `remove_wait`: a cause of waiting that takes no time. `cores`: of the engine.
+        run: `latest`, an id, the beginning of an id, or a path.
+        changes: Pairs of a change's name and its value, for changes of which one name occurs twice.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        named: Changes by their names; each has a value, or a list of values. `halve`: operations
+            that take half their time, `"q15,q17"`. `operation_time`: an operation and its new time,
+            `"q02=120ms"`. `scale_operation`: an operation and the factor of its time, `"q09=0.7"`.
+            `remove_operation`: a kind of work whose CPU time becomes zero; needs a profiled run.
+            `remove_wait`: a cause of waiting whose time becomes zero. `cores`: number of cores of
+            the engine.
 
     Returns:
-        A result whose `document` is what `assay whatif --json` prints.
+        A result. Its `document` is the one that `assay whatif --json` prints.
 
     Raises:
-        UsageError: For a change that there is not, or of something that the run does not know.
-        RecordUnreadableError: If there is no such run or its record is damaged.
+        UsageError: If a change is unknown, or refers to something that the run does not have.
+        RecordUnreadableError: If no run has this name, or its record is damaged.
     """
     supposed = list(_supposed([*changes, *named.items()]))
     record = find_workload_run(run, runs_dir(runs))

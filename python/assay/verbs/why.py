@@ -1,4 +1,4 @@
-"""`assay why`: finds out what bounds a workload's operations, by making resources scarce."""
+"""`assay why`: finds the resource that bounds a workload's operations, by limiting each."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def why(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedWhy:
-    """Finds out what bounds a workload's operations, by making resources scarce in turns.
+    """Finds the resource that bounds a workload's operations, by limiting one after another.
 
     Args:
-        workload: Its name or its folder.
-        quick: Fewer levels and rounds: wider intervals.
-        repeat: Rounds; None: five, or three where it is quick.
-        budget: No run is begun that would end after so much time, such as `30m`.
-        again: Make all runs again, even if earlier ones exist.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
-        watcher: Whoever a person watches by.
-        options: Of all runs, by the keys of a study's file.
+        workload: Name or folder of the workload.
+        quick: Use fewer levels and rounds, which gives wider intervals.
+        repeat: Number of rounds. None means five, or three with `quick`.
+        budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
+        again: Repeat all runs, even if earlier ones exist.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
+        watcher: Receives the progress of the runs.
+        options: Options of all runs, by the keys of a study's file.
 
     Raises:
-        UsageError: If nothing can be made scarce here.
-        RunFailedError: If the first run fails, or none of the others ended well.
+        UsageError: If no resource can be limited on this host.
+        RunFailedError: If the first run fails, or no later run succeeds.
     """
     keys = {**WHY_RUNS, **options, "workload": workload}
     base = request_of(options_of(keys), list(options))

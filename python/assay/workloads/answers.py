@@ -53,7 +53,7 @@ def check_answers(workload: Workload, scale: float, language: Language = SQL) ->
     """Refuse files of expected rows that are no text, or have not even the names of columns.
 
     Raises:
-        UsageError: With the file.
+        UsageError: If a file is refused. The message names it.
     """
     own_answers(workload, scale, language)
     for path in kept_rows(workload, scale, language).values():

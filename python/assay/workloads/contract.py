@@ -38,14 +38,14 @@ def operation_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Statement:
-    """An operation as its file tells it, for the record and for people.
+    """Text of an operation from its file, for the record and for readers.
 
     Attributes:
-        operation: Its name.
+        operation: Name of the operation.
         text: The file's text with values in it; `${name}` stays where it is drawn each time.
         file: Name of the file.
         parameters: Values that are in the text, by name.
-        rewritten: What the text is without; None: it is as the file has it.
+        rewritten: The removed parts; None if the text is unchanged.
     """
 
     operation: str
@@ -57,17 +57,17 @@ class Statement:
 
 @dataclass(frozen=True)
 class Workload:
-    """One workload folder. Its facts are complete: what the manifest leaves out is filled in.
+    """One workload folder. Its facts are complete, including defaults of the manifest.
 
     Attributes:
-        facts: What the manifest says.
-        folder: Where it is.
+        facts: Facts of the manifest.
+        folder: Directory of the workload.
         differs_from: The workload of ours whose names of metrics it has without being the same;
             None of all others.
-        source: The workload whose data it asks; None: it has its own, or makes none.
-        left_out: Operations of the manifest's order that are not played.
-        removed: Parts that its queries are asked without.
-        given: Texts of operations that are not played as their files have them.
+        source: The workload whose data it queries; None if it has its own data, or none.
+        left_out: Operations of the manifest's order that are not executed.
+        removed: Parts that are removed from its queries.
+        given: Texts of operations that replace those of their files.
         foreign_keys: Whether its data have foreign keys.
     """
 
@@ -82,12 +82,12 @@ class Workload:
 
     @property
     def data(self) -> Workload:
-        """The workload that says what is loaded: this one, unless it asks the data of another."""
+        """Return the workload whose data are loaded: this one, or the one whose data it uses."""
         return self.source or self
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over what defines the measurement: manifest, SQL, orders of streams, and data."""
+        """SHA-256 of all that defines the measurement: manifest, SQL, orders of streams, data."""
         if self.operations_folder == self.folder:
             operations = sorted(path.name for path in texts.operation_files(self.folder))
         else:
@@ -99,9 +99,9 @@ class Workload:
 
     @property
     def data_hash(self) -> str:
-        """SHA-256 over what the loaded data depend on: the same without operations and their order.
+        """SHA-256 of the files that define the loaded data, without operations and their order.
 
-        So that a statement that one engine needs in other words has none of them load anew.
+        So a change of a statement does not require loading again.
         """
         return self._hash([], [], "" if self.source is None else self.source.data_hash)
 
@@ -124,7 +124,7 @@ class Workload:
 
     @property
     def operations_folder(self) -> Path:
-        """`operations/`, or the folder itself where there is none."""
+        """Return `operations/`, or the folder itself if that does not exist."""
         folder = self.folder / OPERATIONS
         return folder if folder.is_dir() else self.folder
 
@@ -135,11 +135,11 @@ class Workload:
         return bool(facts.tables or facts.triples or self.data._setup_names())
 
     def tables(self, language: Language) -> tuple[str, ...]:
-        """The tables that the generator fills for an engine that is asked in a language."""
+        """Return the tables that the generator fills for an engine with this query language."""
         return self.facts.triples if language == SPARQL else self.facts.tables
 
     def language(self, spoken: Sequence[Language]) -> Language | None:
-        """The first of its languages that is among these; None: it has none of them."""
+        """Return the first of its languages that is among these; None without one."""
         return next((language for language in self.facts.languages if language in spoken), None)
 
     @property
@@ -149,12 +149,12 @@ class Workload:
 
     @property
     def waits(self) -> dict[str, tuple[float, float]]:
-        """Seconds of keying and mean seconds of thinking, by operation; empty: there are none."""
+        """Return keying time and mean think time in seconds, by operation; empty without waits."""
         wait_by_name = {name: self.facts.operations[name].wait for name in self.facts.order}
         return {name: (wait.keying_s, wait.think_s) for name, wait in wait_by_name.items() if wait}
 
     def terminals(self, scale: float) -> int | None:
-        """Clients of a run with waits, where it does not say another number."""
+        """Default number of clients in a run with waits."""
         terminals = self.facts.terminals
         return None if terminals is None else rules.count_at(terminals, scale)
 
@@ -186,9 +186,9 @@ class Workload:
         return tuple(name for name in asked if operation_of(name) in self.facts.order)
 
     def only(self, names: Sequence[str]) -> Workload:
-        """Return the workload with an order of these operations alone; unchanged without names.
+        """Return the workload with an order of only these operations; unchanged without names.
 
-        Operations of `after` are played all the same: they look whether the data are right.
+        Operations of `after` are still executed, because they check the data.
 
         Raises:
             UsageError: If one is not of the order.
@@ -210,7 +210,7 @@ class Workload:
         """Return the workload with queries that lack these parts.
 
         Raises:
-            UsageError: If a part is of an operation that is not played.
+            UsageError: If a part belongs to an operation that is not executed.
         """
         for part in parts:
             name, separator, _ = part.partition("/")
@@ -223,7 +223,7 @@ class Workload:
         """Return the workload with the foreign keys of its data, made after all other keys.
 
         Raises:
-            UsageError: If there are none.
+            UsageError: If the workload has no foreign keys.
         """
         if self.data.facts.foreign_keys is None:
             raise UsageError(
@@ -308,7 +308,7 @@ class Workload:
         After the last one of the file it begins again with the first.
 
         Raises:
-            UsageError: If there is no `[streams]`, or its file is missing or wrong.
+            UsageError: If the manifest has no `[streams]`, or its file is missing or has errors.
         """
         return self._orders[stream % len(self._orders)]
 
@@ -371,7 +371,7 @@ class Workload:
         seed: int | None = None,
         stream: int = 0,
     ) -> Statement:
-        """An operation's text with its parameters; default ones where there is no seed.
+        """Return an operation's text with its parameters, which are the defaults without a seed.
 
         Raises:
             UsageError: If the file is missing or a rule cannot be carried out.
@@ -409,10 +409,10 @@ class Workload:
         return self._rewritten(statement, lacking, dialects, scale) if lacking else statement
 
     def parts(self, operation: str, dialects: Sequence[str], scale: float) -> list[QueryPart]:
-        """The parts that an operation can be asked without, the whole computation first.
+        """Return the parts of an operation that can be removed, the whole computation first.
 
         Raises:
-            UsageError: If it is not one query.
+            UsageError: If the text is not one query.
         """
         from assay.workloads import rewriting
 
@@ -521,10 +521,10 @@ class Workload:
         return () if file is None else writing.value_names(file)
 
     def recorded_schedule(self) -> list[Recorded]:
-        """All executions that were captured and are played, the earliest first.
+        """Return all captured executions that are repeated, the earliest first.
 
         Raises:
-            UsageError: If none were captured, or their file cannot be read.
+            UsageError: If no plans were captured, or their file cannot be read.
         """
         captured = self.facts.captured
         if captured is None or captured.schedule is None:
@@ -634,7 +634,7 @@ class Workload:
         return operation_of(operation) if operation in self.checks else operation
 
     def operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
-        """Return the file of an operation in a dialect. Raises `UsageError` where there is none."""
+        """Return the file of an operation in a dialect. Raises `UsageError` if it is missing."""
         if operation in self.of_source:
             return self.data.operation_file(operation, dialects)
         suffix = suffix_of(dialects)

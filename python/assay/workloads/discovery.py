@@ -34,7 +34,7 @@ OF_OWN_DATA = {"generator", "tables", "triples", "turtle", "setup", "foreign_key
 
 
 def find_workloads() -> dict[str, Workload]:
-    """All workloads with a manifest, by name: ours, and those in folders of ASSAY_WORKLOADS."""
+    """Return all workloads with a manifest by name: Assay's, and those in ASSAY_WORKLOADS."""
     folders = [path.parent for root in _roots() for path in sorted(root.glob(f"*/{MANIFEST}"))]
     workloads: dict[str, Workload] = {}
     for folder in folders:
@@ -52,10 +52,12 @@ def _roots() -> list[Path]:
 def find_workload(named: str) -> Workload:
     """The workload of this name, or in this folder.
 
-    What has a slash is a folder; so is anything else that is one and no workload's name.
+    A text with a slash is a folder. So is the name of an existing folder that is not a workload's
+    name.
 
     Raises:
-        UsageError: If there is none, with the nearest one; or if it cannot be read.
+        UsageError: If no workload has this name, or it cannot be read. The message names the most
+            similar one.
     """
     if "/" in named:
         return read_workload(Path(named).expanduser())
@@ -76,7 +78,7 @@ def read_workload(folder: Path) -> Workload:
     """The workload in a folder, whose manifest may be missing.
 
     Raises:
-        UsageError: With the file, the key and the mend.
+        UsageError: If the file has an error. The message has file, key and remedy.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder{_neighbour(folder)}")

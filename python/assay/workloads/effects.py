@@ -1,7 +1,7 @@
-"""Decides by a statement's words whether it reads or writes, without an engine.
+"""Decides from a statement's text whether it reads or writes, without an engine.
 
-The words of each kind stand in `effects.toml`. A function of somebody's own may hide a write that
-no grammar shows: only the server can refuse that one.
+`effects.toml` has the words of each kind. A user-defined function may hide a write; only the server
+can refuse that one.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Effect:
     """The effect of one statement.
 
     Attributes:
-        kind: `unknown` where its text does not say.
-        reason: Why it is no plain query; empty of one that only reads.
+        kind: Kind of effect; `unknown` if the text does not show it.
+        reason: Reason why it is not a plain query. Empty means it only reads.
         rollback: Whether a rollback undoes it: `kept` stays and harms no one, such as a number of
             a sequence; what `ends` the transaction or escapes it stays for good.
-        lasts: Why a rollback does not undo it, where that is another reason.
-        is_strange: Whether it begins with no word that is known, such as a misspelt one.
+        lasts: Reason why a rollback does not undo it, if that differs from `reason`.
+        is_strange: Whether its first word is unknown, for example misspelt.
     """
 
     kind: Kind = "reads"
@@ -243,7 +243,7 @@ class _Statement:
         return READS
 
     def _explained(self, at: int) -> Effect | None:
-        """The effect of EXPLAIN with a statement; None: it is something else."""
+        """The effect of EXPLAIN with a statement; None if it is something else."""
         first = self._texts[at]
         if first not in {"explain", "analyze", "describe", "desc"}:
             return None

@@ -43,7 +43,7 @@ class Constant(Facts):
     """A value that texts name: the same one for a whole run.
 
     Attributes:
-        value: As it stands in the text. `accounts = 100` is short for it.
+        value: Value in the text. `accounts = 100` is the short form.
         times_scale: This many for each unit of scale, as a whole number, at least one.
         times_log_scale: This many at scale 1, and as many more whenever the scale has doubled;
             below 1 as with `times_scale`.
@@ -164,22 +164,22 @@ class OperationFacts(Facts):
     """One named operation.
 
     Attributes:
-        title: A few words for people.
-        weight: Its share of a mix, beside the weights of the others.
-        rows: How many rows each execution returns, where that is known.
-        rows_max: The most, where it is not always as many: `rows` is the least then.
+        title: Short title for readers.
+        weight: Its weight in a mix, relative to the others.
+        rows: Number of rows that each execution returns, if known.
+        rows_max: Maximum number of rows if it varies. `rows` is then the minimum.
         parameters: A rule for each `${name}` of its text.
-        answer: How columns of its answer are compared; `exact` where nothing is said.
+        answer: Comparison of each column of its answer; `exact` by default.
         ordered_by: Columns that say in which order its rows come: those that are equal in them may
-            come in any, and without any column all may. None: rows come as they are kept.
+            come in any, and without any column all may; None if rows come as they are kept.
         offset, limit: Those of its query, where rows may tie: kept are the rows from the first
             one on, with all that tie with the last one that is returned.
         more_rows: Rows that are kept are among those that it returns, and there may be others, as
             each engine decides what it tells where it is asked to describe something.
-        program: Logic of the driver that says which of its statements is next and with which
-            values, such as `tpcc.payment`; None: they are played in order.
-        wait: How long a person takes for it, in runs with waits.
-        limit_s: What nine of ten executions may take at most, in seconds; None: there is no limit.
+        program: Logic of the driver that chooses the next statement and its values, such as
+            `tpcc.payment`; None if statements are executed in order.
+        wait: Keying and think time, in runs with waits.
+        limit_s: Limit of the 90th percentile of latency, in seconds. None means no limit.
         share_min: The least share of the operations completed that it may have, from 0 to 1.
         values: A Parquet file of values for its text, a column a name: each execution has those of
             one row.
@@ -272,7 +272,7 @@ class RefreshFacts(Facts):
     Attributes:
         insert: The operation that puts the orders of a set in.
         delete: The operation that takes as many out.
-        orders: How many orders a set has.
+        orders: Number of orders in a set.
         setup: SQL files that make the tables of the sets.
         keys: SQL files of their keys and indexes, made when they are filled.
         tables: Tables of the sets that are filled by the generator, in order. Rows of `x_new` come
@@ -302,9 +302,9 @@ class MetricsFacts(Facts):
     """The names of a whole test's metrics; `${scale}` is the scale.
 
     Attributes:
-        power: Of the power test.
-        throughput: Of the throughput test.
-        composite: Of both.
+        power: Name of the power test's metric.
+        throughput: Name of the throughput test's metric.
+        composite: Name of the composite metric of both.
     """
 
     power: str
@@ -316,11 +316,12 @@ class RateFacts(Facts):
     """The name of a run's rate in its specification.
 
     Attributes:
-        operation: What is counted where it succeeded: one operation of the mix.
-        seconds: It is counted for each of so many seconds.
+        operation: The operation of the mix whose successful executions are counted.
+        seconds: Length of the period of the rate.
         waits: What it is called in runs with waits.
         no_waits: What it is called in runs without.
-        least, most: What it can be in a run with waits, for each unit of scale; None: anything.
+        least, most: Possible range in a run with waits, for each unit of scale. None means no
+            limit.
     """
 
     operation: str
@@ -335,15 +336,16 @@ class SequenceFacts(Facts):
     """Clients that play the whole order by themselves, again and again: once is a mix.
 
     Attributes:
-        warmup: Mixes that are played before the measured ones, by all clients together.
+        warmup: Number of mixes before the measured ones, of all clients together.
         mixes: Mixes that are measured.
-        rate: What a specification calls the mixes in each `seconds`; empty: nothing.
+        rate: The specification's name for the mixes in each `seconds`; empty if it has none.
         seconds: So long.
-        query_time: What it calls the mean time of an operation; empty: nothing.
+        query_time: The specification's name for the mean time of an operation; empty if it has
+            none.
         size: What results are named with, beside clients: the table of the generator whose rows
-            are the scale, such as triples; empty: the scale itself.
+            are the scale, such as triples; empty means the scale itself.
         power: What it calls the scale by the geometric mean of operations' times, for so many
-            `seconds`; empty: nothing.
+            `seconds`; empty means nothing.
         throughput: The same by their arithmetic mean.
         unit: The scale that counts as one in these two.
     """
@@ -382,9 +384,9 @@ class CapturedFacts(Facts):
         schedule: The Parquet file with all executions: when, which operation, which row of values.
         clients: How many sessions were at work in the busiest second: clients of a run, where it
             does not say another number.
-        seconds: From the first execution to the last.
-        sessions: How many sessions there were.
-        anonymised: Whether values are others than those that were captured.
+        seconds: Time from the first execution to the last.
+        sessions: Number of sessions.
+        anonymised: Whether captured values were replaced.
         left_out: What was not captured: how many, by reason.
     """
 
@@ -402,45 +404,47 @@ class WorkloadFacts(Facts):
 
     Attributes:
         name: What it is called in commands and records; the folder's name if it is left out.
-        title: The same for people.
-        about: What it asks of an engine, in a sentence.
-        legal: What has to be said beside its results.
+        title: The same for readers.
+        about: One sentence on the workload.
+        legal: Notice that must accompany its results.
         data_of: The workload whose data these operations ask: a name, or a folder beside this one;
             what is loaded for one serves the other. Operations that `order` names and that have no
-            file here are that one's. None: it has data of its own, or makes none.
-        generator: Which of our generators makes `tables`; `sql`: queries in `rows/` do.
-        scale_default: The scale where none is asked for.
+            file here are that one's; None if it has data of its own, or makes none.
+        generator: Name of the generator of `tables`. `sql` means queries in `rows/`.
+        scale_default: The default scale.
         scale_name: What reports call the scale.
         tables: Tables that are filled by the generator, in order.
         setup: SQL files that make the data, in order, before the generator's rows come.
         foreign_keys: SQL file of foreign keys, which are made after all other keys where they are
-            asked for; None: there are none.
+            asked for; None if there are none.
         arrival: `power`: one client plays the order; `closed`: clients draw from the mix.
-        order: Which operations are played, in this order; all of them if it is left out.
-        before: Operations that are played once before the first phase.
-        after: Operations that are played once when the measured part is over.
+        order: Operations in the order of execution. Default: all of them.
+        before: Operations that are executed once before the first phase.
+        after: Operations that are executed once after the measured part.
         deck: Weights are cards, dealt to all clients from shuffled decks, so that shares are exact.
-        terminals: Clients of a run with waits, where it does not say another number.
-        sequence: Clients play the order by themselves; None: they draw from it.
+        terminals: Default number of clients in a run with waits.
+        sequence: Rules for clients that each execute the order. None means clients draw from it.
         checked: Operations of the order that are played once before the load with values that are
             the same in all runs, to be compared with known rows.
-        languages: In which its operations are written, the preferred one first.
+        languages: Languages of its operations, the preferred one first.
         triples: Tables of the generator for engines that are asked in SPARQL: one column of
             N-Triples, a statement a row.
         turtle: Tables of the generator with the same statements for files: one column of Turtle,
             which is one document when its rows stand one after another.
-        rate: What a specification calls the rate of a run; None where it does not.
+        rate: The specification's rate of a run; None if it has none.
         retries: How often an operation is sent again that the engine asks to repeat, where the run
             does not say another number.
         constants: Values that texts may name, by name.
         lists: Lists that rules may name, by name.
-        parameters: How the values of parameters are drawn.
-        streams: Orders of the streams of a throughput test; None where there are none.
-        metrics: What a specification calls the metrics of a whole test; None where there is none.
-        refresh: Operations that change the data within a test; None where there are none.
-        programs: What the programs of its operations are told, by name.
-        receipt: What operations leave to be found; None: nothing that is known.
-        captured: How operations were captured from what ran; None: they were written.
+        parameters: Rules for drawing the values of parameters.
+        streams: Orders of the streams of a throughput test. None means no such test.
+        metrics: The specification's names of the metrics of a full test. None means no
+            specification.
+        refresh: Operations that change the data during a test; None if there are none.
+        programs: Parameters of its operations' programs, by name.
+        receipt: Writes of operations that can be found again after a crash; None if none are
+            declared.
+        captured: Facts on the capture of its operations; None if they were written by hand.
     """
 
     name: str = Field(default="", pattern=r"^([\w][\w.-]*)?$")

@@ -26,7 +26,7 @@ class Rows(Protocol):
 
     @property
     def rows(self) -> int:
-        """Rows handed out so far."""
+        """Number of rows that were read so far."""
         ...
 
     @property

@@ -53,8 +53,8 @@ def reads(text: str, dialect: str | None = None) -> Reads | None:
     """Return the tables and columns that a text reads; None if it cannot be parsed.
 
     Args:
-        text: One statement or several.
-        dialect: As sqlglot names it; None: what all dialects share.
+        text: Text of one or more statements.
+        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp
@@ -82,8 +82,8 @@ def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
     not known.
 
     Args:
-        text: One statement or several.
-        dialect: As sqlglot names it; None: what all dialects share.
+        text: Text of one or more statements.
+        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp
@@ -145,7 +145,7 @@ def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
 
     Args:
         text: One query.
-        rows: How many came: a limit that is above that cut nothing.
+        rows: Number of returned rows. A limit above it had no effect.
         dialect: As sqlglot names it.
     """
     import sqlglot
@@ -165,11 +165,11 @@ def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
 
 
 def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | None:
-    """Return why a query may return other rows from the same data; None: nothing shows it.
+    """Return why a query may return other rows from the same data; None means nothing shows it.
 
     Args:
         text: One query.
-        rows: How many came: a limit that is above that cut nothing.
+        rows: Number of returned rows. A limit above it had no effect.
         dialect: As sqlglot names it.
     """
     import sqlglot

@@ -53,7 +53,7 @@ class RowQuery:
 
     @property
     def rows(self) -> int:
-        """Rows handed out so far."""
+        """Number of rows that were read so far."""
         return self._rows
 
     @cached_property

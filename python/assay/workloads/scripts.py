@@ -58,7 +58,7 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
     """The statements of a text, each as it stands there, without the semicolon after it.
 
     Raises:
-        ValueError: If there is none, or a quote or comment is not closed.
+        ValueError: If the text has no statement, or a quote or comment is not closed.
     """
     if language_of(dialects) == SPARQL:
         return sparql.statements(text)

@@ -52,7 +52,7 @@ def program_operation(name: str, program: str, text: str) -> ScriptOperation:
     """An operation whose requests a program asks for by name; a file without names has `query`.
 
     Raises:
-        ValueError: If there is no query, or two have one name.
+        ValueError: If the text has no query, or two have the same name.
     """
     registers: dict[str, int] = {}
 

@@ -23,7 +23,7 @@ def read_orders(path: Path, text: str, operations: Sequence[str]) -> tuple[tuple
     `path` is where `text` comes from; `operations` are those that every stream plays.
 
     Raises:
-        UsageError: With the file, the row and the mend.
+        UsageError: If the file has an error. The message has file, row and remedy.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     header, *rows = list(csv.reader(lines)) or [[]]

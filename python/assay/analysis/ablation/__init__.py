@@ -1,1 +1,1 @@
-"""Analyses what parts of queries and techniques of an engine are worth."""
+"""Measures the effect of parts of queries and of techniques of an engine."""

@@ -1,7 +1,7 @@
 """Finds what bounds a query, by ruling out resources whose removal does not change the time.
 
-That needs no resource to be scarce. Where one can be made so, `bottleneck` says more: how the time
-answers to each.
+It needs no resource limits. If limits are possible, `bottleneck` gives more: the response of the
+time to each resource.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ class Bound:
     """The resource that bounds a query.
 
     Attributes:
-        by: `the disk`: reading is nearly all of it, and the disk gives no more; `reading`: the
-            same, but the disk would give more, or nobody knows; None: it cannot be told.
-        reason: Why it cannot; else None.
+        by: `the disk` if reading is nearly all of the time and the disk is at its limit; `reading`
+            if the disk could deliver more, or its limit is not known; None if the bound is not
+            known.
+        reason: Reason why the bound is not known, else None.
     """
 
     by: By | None
@@ -37,8 +38,8 @@ def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
     """Return what bounds an operation.
 
     Args:
-        removal: The operation without its computation; None: that was not run.
-        placed: Its reads beside what the disk gives; None: not known.
+        removal: The operation without its computation; None if that was not run.
+        placed: Its reads compared with the disk's limits; None if not known.
     """
     if removal is None:
         return Bound(None, "it was not run without its computation")

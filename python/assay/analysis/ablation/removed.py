@@ -1,9 +1,9 @@
-"""Measures the cost of parts of queries, from runs without them beside runs with all.
+"""Measures the cost of parts of queries, from runs with and without them.
 
-A query without its computation tells what reading costs only if it reads the same. That is for
-the plans of both to say: the same scans by the same paths, the same columns, as many rows looked at
-and given, as many bytes of pages. Where they do not agree, the removal failed, and it is told why.
-Where another part is gone, reading may change with it: that is told, and is part of its price.
+A query without its computation shows the cost of reading only if it reads the same data. The plans
+of both must have the same scans, paths and columns, the same number of rows read and returned, and
+the same bytes of pages. Otherwise the removal failed, and the reason is reported. If another part
+is removed, reading may change, too. This is reported and is part of that part's cost.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Reading:
     """The tables, columns and rows that an operation's plans read.
 
     Attributes:
-        paths: How often each table is read in which way, such as `Seq Scan of lineitem`.
-        columns: By table those that are read; only of tables of which the engine tells.
-        rows: By table the rows that scans gave.
-        looked_at_rows: The same with those that their conditions removed.
-        bytes: By table or index the bytes of pages, from wherever; only where that is told.
-        workers: Processes or threads beside the first that were given to it.
+        paths: Number of scans by path and table, such as `Seq Scan of lineitem`.
+        columns: Columns that are read, by table, if the engine reports them.
+        rows: Rows that scans returned, by table.
+        looked_at_rows: Rows that scans read, including those that conditions removed, by table.
+        bytes: Bytes of pages by table or index, from cache and storage, if reported.
+        workers: Number of extra processes or threads.
     """
 
     paths: Mapping[str, int]
@@ -61,13 +61,13 @@ class Removal:
     """One operation without one or several of its parts.
 
     Attributes:
-        operation: Its name.
-        parts: What it was without, as it was asked for.
-        description: What that is, in the query's own words.
-        stays: What is computed all the same.
-        gain: The time that is saved; None where one of the runs has no time of it.
-        differs: How it reads otherwise than before, each in a sentence's words.
-        unknown: Why that cannot be told; None where it can.
+        operation: Name of the operation.
+        parts: The removed parts, as requested.
+        description: Text of the removed parts in the query.
+        stays: Computation that remains.
+        gain: The time that is saved; None if a run has no time of the operation.
+        differs: Differences in reading, one phrase each.
+        unknown: Reason why differences are not known; None if they are known.
     """
 
     operation: str
@@ -92,7 +92,7 @@ def removals(rounds: Sequence[tuple[Run, Run]]) -> list[Removal]:
     """Return the result of each operation that was rewritten.
 
     Args:
-        rounds: Runs as they were, and the same without some parts; at least one pair.
+        rounds: Pairs of runs with and without the parts; at least one pair.
     """
     before, after = rounds[0]
     statements = after.facts["statements"]

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Worth:
-    """The worth of one technique to one operation.
+    """The effect of one technique on one operation.
 
     Attributes:
-        technique: Its name.
+        technique: Name of the technique.
         operation: Name of the operation.
-        factor: How many times as long it takes without.
+        factor: Time without the technique divided by the time with it.
         with_s, without_s: Geometric means over the rounds that have both.
-        plan_changed: Whether it is executed in another way; None where no plan is known.
+        plan_changed: Whether the plan differs without it; None if no plan is known.
     """
 
     technique: str

@@ -34,8 +34,8 @@ class Compared:
 
     Args:
         run: The run.
-        ordered_by: Columns by which rows of an operation are ordered; of those that are not here,
-            and that the workload has no rule for, every row has its place.
+        ordered_by: Columns by which rows of an operation are ordered. For an operation without an
+            entry or a rule of the workload, the order of all rows is compared.
     """
 
     def __init__(self, run: Run, ordered_by: Mapping[str, Sequence[str]]) -> None:

@@ -57,12 +57,12 @@ class Expected:
     """Reference rows: column names and, row by row, texts (None: absent).
 
     Attributes:
-        columns, rows: As they were asked for.
+        columns, rows: Names of the columns, and the rows.
         ordered_by: Columns that say in which order rows come; rows that are equal in them may come
-            in any. None: all rows come as they stand here.
-        offset, limit: Which of these rows are returned: of those that tie with the first or the
-            last one, any. None: to the last one.
-        more_rows: Whether other rows may be returned beside these.
+            in any. None means all rows come as they stand here.
+        offset, limit: Range of these rows that the query returns. Of rows that tie at an end, any
+            may be returned. A limit of None means all further rows.
+        more_rows: Whether other rows may be returned as well.
         cut: Ends of the order, `first` or `last`, at which an offset or a limit decides which of
             the rows that tie are returned: of these the columns of the order alone are compared.
     """
@@ -84,8 +84,8 @@ class Expected:
     def ties(self, tolerances: Tolerances) -> list[range]:
         """Places of rows that may change with each other, from the first row to the last.
 
-        Floating point ties where it is within its tolerance, and what comes after it in the order
-        is then not known.
+        Floating-point values tie within their tolerance. The order of later columns is then not
+        known.
         """
         if self.ordered_by is None:
             return [range(place, place + 1) for place in range(len(self.rows))]

@@ -17,6 +17,6 @@ def level_of(facts: Mapping[str, Any]) -> str | None:
 
 
 def unequal(levels: Iterable[str | None]) -> str | None:
-    """The levels in words where two that are known differ; None where none do."""
+    """Return the durability levels in words if two known ones differ; None otherwise."""
     names = sorted({level for level in levels if level is not None})
     return " and ".join(names) if len(names) > 1 else None

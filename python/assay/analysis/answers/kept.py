@@ -1,7 +1,7 @@
 """Converts rows that a user kept as answers to text and back, whatever values they hold.
 
-Fields are separated as in other files of expected rows; what separates is escaped within a value,
-and an absent value is told from an empty text.
+Fields are separated as in other files of expected rows. Separators within a value are escaped, and
+NULL differs from an empty text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def kept_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def read_kept_rows(path: Path, answer: KeptAnswer) -> Expected:
-    """Read the rows of an answer, to be compared as it says."""
+    """Read the rows of an answer, with its rules of comparison."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines and not lines[-1]:
         lines.pop()

@@ -18,16 +18,18 @@ LOST_TOLD_MAX = 10
 
 @dataclass(frozen=True)
 class ReceiptCount:
-    """Receipts beside what was found.
+    """Number of acknowledged writes that were found or lost.
 
     Attributes:
         acknowledged: Operations whose success had been answered.
-        kept: Those of them that are there.
-        lost: Those that are not. `acknowledged = kept + lost`: a key that was acknowledged twice
-            was lost and given out again, so one of the two is lost.
-        unacknowledged: What is there without an answer in time: that is right, and only counted.
+        kept: Number of acknowledged writes that were found.
+        lost: Number of acknowledged writes that are missing. `acknowledged = kept + lost`: a key
+            that was acknowledged twice was lost and assigned again, so one of the two counts as
+            lost.
+        unacknowledged: Number of writes that were found without an acknowledgement in time. This is
+            no error.
         first_lost: Keys of the first that were lost, in the order of their answers.
-        lost_from_ns: When the first of them was answered; None: nothing was lost.
+        lost_from_ns: Time at which the first lost write was acknowledged; None if nothing was lost.
     """
 
     acknowledged: int
@@ -41,13 +43,13 @@ class ReceiptCount:
 def compared(
     receipts: pl.DataFrame, present: pl.DataFrame | None, before_ns: int | None = None
 ) -> ReceiptCount:
-    """Compares receipts with what is in a recovered database.
+    """Compares acknowledged writes (receipts) with the content of a recovered database.
 
     Args:
         receipts: `finished_ns`, and a column of integers for each value of a receipt.
-        present: The same columns of values of what is there, in any order; None: the database could
-            not be asked, and nothing is there.
-        before_ns: Only receipts that were there before this count; None: all of them.
+        present: Values in the recovered database, with the same columns, in any order; None if the
+            database could not be queried, and counts as empty.
+        before_ns: Only receipts before this time count. None means all of them.
     """
     names = [name for name in receipts.columns if name != "finished_ns"]
     asked = receipts if before_ns is None else receipts.filter(pl.col("finished_ns") < before_ns)
@@ -71,13 +73,13 @@ def compared(
 
 @dataclass(frozen=True)
 class RecoveredCopy:
-    """One database of a run that was recovered, beside the run's receipts.
+    """One recovered database of a run, compared with the run's receipts.
 
     Attributes:
-        number, kind, recovery_s, error: As in `recovered` of run.json.
-        at_ns: When what had been acknowledged was cut off: the kill, or the beginning of the copy;
-            None where nothing says so.
-        comparison: What became of the receipts.
+        number, kind, recovery_s, error: Entries of `recovered` in run.json.
+        at_ns: Time before which acknowledged writes count: the kill, or the beginning of the
+            snapshot; None if not recorded.
+        comparison: Comparison of the receipts with the recovered database.
     """
 
     number: int
@@ -89,10 +91,10 @@ class RecoveredCopy:
 
 
 def looks(run: Run) -> list[RecoveredCopy]:
-    """All databases of a run that were recovered; empty where none was.
+    """Return all recovered databases of a run; empty without any.
 
-    One that a run was at when it ended before time has neither a time nor an error: nobody knows
-    what is in it, and it is left out.
+    A recovery that was in progress when the run ended early is left out, because its content is not
+    known.
 
     Raises:
         RecordUnreadableError: If the record is damaged.
@@ -136,7 +138,7 @@ def _recovered_keys(
 
 
 def receipts_of(stream: pl.DataFrame, operation: str, names: Sequence[str]) -> pl.DataFrame:
-    """The stream `receipts` of one operation as `compared` takes it."""
+    """Return the stream `receipts` of one operation in the form that `compared` takes."""
     own = stream.filter(pl.col("operation").cast(pl.String) == operation)
     values = [pl.col("values").list.get(place).alias(name) for place, name in enumerate(names)]
     return own.select("finished_ns", *values)

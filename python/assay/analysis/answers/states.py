@@ -27,9 +27,9 @@ class Refresh:
 
     Attributes:
         insert, delete: Names of the two functions; each set is inserted, then deleted.
-        batches: Transactions of a function. Where each order has its own, a function counts as one
-            batch, and nothing is said of the states while it is under way.
-        many: Whether each order has a transaction of its own.
+        batches: Number of transactions of a function. If each order has its own transaction, a
+            function counts as one batch, and states during the function are not known.
+        many: Whether each order has its own transaction.
     """
 
     insert: str
@@ -39,7 +39,7 @@ class Refresh:
 
     @classmethod
     def of(cls, test: Mapping[str, Any] | None) -> Refresh | None:
-        """The refresh functions of `test` in run.json; None where there are none."""
+        """Return the refresh functions of `test` in run.json; None without any."""
         facts = (test or {}).get("refresh")
         if facts is None:
             return None

@@ -1,7 +1,7 @@
 """Decides whether trials measured the storage medium, or a cache in front of it.
 
-A virtual disk may be a file that the host keeps in its own memory, and a flush may end before
-anything is on a medium. That cannot be seen from within; signs of it can.
+A virtual disk may be a file in the memory of the hypervisor's host, and a flush may end before data
+are on the medium. A guest cannot detect this directly, but some signs suggest it.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def hiding_signs(
 
     Args:
         ceiling: The trials.
-        medium: As `environment.json` has it: name, driver, model and so on.
-        device: As `host.data_device` there has it: rotational and so on.
+        medium: Facts from `environment.json`: name, driver, model and so on.
+        device: `host.data_device` from `environment.json`: rotational and so on.
     """
     if ceiling.disk.is_empty():
         return []

@@ -37,12 +37,12 @@ class DiskPoint:
         operation: read, write, fsync or fdatasync; pattern, cache, method, depth and size_bytes
             are the record's words.
         iops: Requests a second.
-        bytes_per_s: Of the same rounds.
+        bytes_per_s: Bytes a second of the same rounds.
         cpu_s: CPU time of our threads a request.
         latency_s: Quantiles of a request's time, the median over rounds; the longest of all.
-        device_requests: Requests that the device got for one of ours: below 1 where neighbours
-            were joined, above where one was cut up. None where others used the device in all
-            rounds, where it does not tell, and of what goes through the page cache.
+        device_requests: Device requests per request of the trial: below 1 if requests were merged,
+            above 1 if they were split. None if others used the device in all rounds, if it does not
+            count them, or for trials through the page cache.
     """
 
     operation: str
@@ -63,9 +63,9 @@ class MachinePoint:
     """One kind of work of memory or of cores.
 
     Attributes:
-        kernel: The record's word.
-        threads: At work.
-        array_bytes: Of each array; None of cores.
+        kernel: Name of the loop kernel in the record.
+        threads: Number of threads.
+        array_bytes: Bytes of each array. None means a trial of cores.
         per_s: Bytes, or steps, a second of all threads together; seconds a load of `chase`.
     """
 

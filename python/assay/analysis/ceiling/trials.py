@@ -1,8 +1,8 @@
 """The trials of a host: requests a second by size, queue depth and pattern, and the rest.
 
 Figures are geometric means over rounds with a 95 % interval by Student's t on their logarithms.
-What lies between two sizes or depths that were tried is interpolated on both logarithms, within
-each round; what lies beyond them is not known.
+Values between two tried sizes or depths are interpolated on log-log scales, within each round.
+Values outside the tried range are not known.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Estimate:
 
     Attributes:
         value: Geometric mean.
-        low: Lower end of its 95 % interval; None of a single round.
-        high: Upper end; None of a single round.
-        rounds: How many there were.
+        low: Lower end of the 95 % interval. None means a single round.
+        high: Upper end of the interval. None means a single round.
+        rounds: Number of rounds.
     """
 
     value: float
@@ -54,7 +54,7 @@ class Estimate:
 
 
 def estimate(values: Iterable[float]) -> Estimate | None:
-    """The estimate of one value a round; None without any that is above zero."""
+    """Return the estimate from one value for each round; None without a value above zero."""
     logs = [math.log(value) for value in values if value > 0]
     if not logs:
         return None
@@ -140,7 +140,7 @@ def read_ceiling(run: Run) -> Ceiling:
     """The trials of a record, whole or partial.
 
     Raises:
-        RecordUnreadableError: If the record is of something else, or damaged.
+        RecordUnreadableError: If the record is not a ceiling, or is damaged.
     """
     if run.kind != KIND_CEILING:
         raise RecordUnreadableError(

@@ -1,1 +1,1 @@
-"""The cluster line: what all nodes and each did a second, how evenly, and what they waited for."""
+"""Analyses a cluster: the work of its nodes per second, its balance, and their waits."""

@@ -1,9 +1,9 @@
-"""Barriers: the whole platform at work, then hardly any of it, then all of it again.
+"""Finds barriers: times in which nearly all nodes wait between two phases of full load.
 
-Found in the series of cores that nodes had or waited for between every two looks, by two levels
-with a gap between them (a Schmitt trigger): a barrier is a trough of several looks on end below the
-low level between two peaks above the high one, within one execution. What others on the host take
-from the nodes is no trough: tasks that are ready and kept from a CPU count as being at work.
+The input is the series of cores that nodes used or waited for between consecutive samples. Two
+levels with a gap (a Schmitt trigger) find barriers: troughs of several samples below the low level
+between two peaks above the high one, within one execution. CPU use by other programs makes no
+trough, because tasks that wait for a CPU count as working.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Barrier:
     """One trough between two peaks.
 
     Attributes:
-        operation: That was under way; empty under a load.
+        operation: The operation in progress. Empty under a load.
         begun_s, ended_s: Since the measured part began.
-        cores: That were at work in it, mean.
-        peak_cores: That were at work before and after it, mean.
+        cores: Mean number of busy cores in the trough.
+        peak_cores: Mean number of busy cores before and after it.
     """
 
     operation: str
@@ -76,11 +76,11 @@ class Barriers:
     """All barriers of a run.
 
     Attributes:
-        barriers: In the order of time.
-        platform_cores: What the levels are shares of.
-        looked_s: Seconds of executions that were long enough to be looked at, by operation.
-        too_short: Operations of which no execution was.
-        missing: Why none can be known; None where they can.
+        barriers: Barriers in the order of time.
+        platform_cores: Number of cores of the platform, to which the levels refer.
+        looked_s: Seconds of executions that were long enough to analyse, by operation.
+        too_short: Operations without an execution that was long enough.
+        missing: Reason why barriers are not known; None if they are known.
     """
 
     barriers: tuple[Barrier, ...] = ()
@@ -127,10 +127,10 @@ def find_barriers(
     """Return the barriers of executions.
 
     Args:
-        clocks: Of all nodes, of the same looks; at least one.
-        executions: None of which overlaps another.
-        platform_cores: That the nodes may use.
-        zero_ns: When the measured part began.
+        clocks: Clocks of all nodes, of the same looks; at least one.
+        executions: Executions that do not overlap.
+        platform_cores: Number of cores that the nodes may use.
+        zero_ns: Start of the measured part.
     """
     every = list(clocks)
     times, cores = every[0].times_ns, cores_at_work(every, ready=True)
@@ -168,11 +168,11 @@ def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
     """Return the troughs between peaks of one evenly sampled series.
 
     Args:
-        shares: Of the platform that were at work, a look each.
+        shares: Busy share of the platform at each sample.
 
     Returns:
-        Of each its first look, the one after its last, and the mean share in the peaks around it,
-        at most 1.
+        For each trough its first sample, the sample after its last, and the mean share in the
+        surrounding peaks, at most 1.
     """
     runs = _low_runs(shares)
     ends = [0, *(end for _, end in runs)]

@@ -45,7 +45,7 @@ class Interval:
 
     Attributes:
         begun_s, ended_s: Since the measured part began.
-        line: What was done in it.
+        line: Figures of the nodes in the interval.
     """
 
     begun_s: float
@@ -57,7 +57,7 @@ class NodeReadings:
     """Readings of all nodes through time.
 
     Args:
-        readings: As `cluster_counters.node_readings` has them, of `engine.arrows`.
+        readings: Rows of `cluster_counters.node_readings`, from `engine.arrows`.
     """
 
     def __init__(self, readings: pl.DataFrame) -> None:
@@ -158,15 +158,14 @@ def intervals(
 def operation_lines(
     run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, Line]:
-    """Return a line of one execution of each operation: medians of those that were measured.
+    """Return a line for one execution of each operation, with medians over measured executions.
 
-    CPU time of all nodes together is what was counted around each execution, where all are on
-    this host.
+    If all nodes are on this host, their total CPU time is counted around each execution.
 
     Args:
-        run: One whose operations follow one another.
-        clocks: Of nodes on this host.
-        nodes: Of the cluster.
+        run: A run whose operations do not overlap.
+        clocks: Clocks of nodes on this host.
+        nodes: Nodes of the cluster.
     """
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
     grown, gauges = _growth_by_operation(run), _gauges(run, done)

@@ -32,15 +32,15 @@ GROWN: dict[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class ClusterFacts:
-    """`[cluster]`: which of an engine's counters are what `WORDS` say.
+    """`[cluster]` of `counters.toml`: the engine's counters for each of `WORDS`.
 
     Attributes:
-        title: What nodes of it are, for people.
+        title: The engine's kind of node, for readers.
         source: Whose counters they are, an object a node.
-        counters: The engine's own names by the words.
-        scales: What a value is multiplied by, by word, where that is not 1.
-        says: What exactly is counted, by word, in the engine's terms.
-        missing: Why a word is not counted, as the end of `not measured:`.
+        counters: The engine's own counter names, by word.
+        scales: Factor of a value, by word, if it is not 1.
+        says: Exact meaning of the counter, by word, in the engine's terms.
+        missing: Reason why a word is not counted, to follow `not measured:`.
     """
 
     title: str
@@ -52,11 +52,11 @@ class ClusterFacts:
 
 
 def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
-    """Return what an engine's `counters.toml` declares of its cluster; None: nothing.
+    """Return the cluster declarations of an engine's `counters.toml`; None without any.
 
     Raises:
-        ValueError: If a key is missing or unknown, or a word is none of `WORDS`, or a word is
-            neither counted nor said to be missing.
+        ValueError: If a key is missing or unknown, or a word is not one of `WORDS`, or a word is
+            neither counted nor declared as missing.
     """
     section = (facts or {}).get("cluster")
     if section is None:
@@ -82,7 +82,7 @@ def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFram
     """Return readings of nodes with `node`, `word`, and `value` in its unit.
 
     Args:
-        readings: Of `engine.arrows` or `engine-operations.arrows`.
+        readings: Rows of `engine.arrows` or `engine-operations.arrows`.
         declared: What the engine declares.
     """
     word_of = {counter: word for word, counter in declared.counters.items()}
@@ -99,8 +99,8 @@ def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFram
 def grown_by_operation(run: Run) -> pl.DataFrame:
     """Return the growth of each node's counters in one execution: the median over executions.
 
-    Columns: operation, node, word, growth in the word's unit, passes. Empty of an engine that is
-    no cluster, and of a load, whose operations overlap. Gauges are left out.
+    Columns: operation, node, word, growth in the word's unit, passes. Empty for an engine that is
+        not a cluster, and for a load, whose operations overlap. Gauges are left out.
     """
     declared = declared_cluster(run)
     if declared is None or not run.has("engine-operations"):
@@ -114,8 +114,8 @@ def grown_by_operation(run: Run) -> pl.DataFrame:
 def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
     """Return the words of one execution of each operation, summed over nodes.
 
-    By readings around operations; of a run of one operation that nobody read around it is what a
-    pass counted.
+    The source is readings around operations. For a run of one operation without such readings it is
+    the count of a pass.
     """
     totals, account = _around_operations(run), account_of(run)
     if totals or account is None or account.is_mix or len(account.operations) != 1:
@@ -138,11 +138,10 @@ def _around_operations(run: Run) -> dict[str, dict[str, float]]:
 
 
 def totals_of_a_pass(run: Run) -> dict[str, float]:
-    """Return the words of one pass over all operations, summed over nodes; empty of no cluster.
+    """Return the counters of one pass over all operations, summed over nodes.
 
-    By readings around operations, of words that are known of each of these; where there are none
-    of some operation, by what the nodes counted over the measured part, in equal parts of its
-    passes.
+    The source is readings around operations, for words that are known for all of them. If an
+    operation lacks readings, the counts of the measured part are divided equally among its passes.
     """
     by_operation = _around_operations(run)
     account = account_of(run)

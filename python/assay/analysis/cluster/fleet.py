@@ -17,7 +17,7 @@ LOST = ("died", "failed")
 
 
 def hosts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The hosts of a run's fleet, in the order of their sessions; none where one driver drove."""
+    """Return the hosts of a run's fleet in the order of sessions; empty for a single driver."""
     return list((facts.get("fleet") or {}).get("hosts", []))
 
 
@@ -38,12 +38,12 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
     """The largest share of the CPUs that a host's driver could use, which it did use in a phase.
 
     Args:
-        hosts: Those of the fleet.
-        phase: Its name.
-        seconds: How long it lasted.
+        hosts: Hosts of the fleet.
+        phase: Name of the phase.
+        seconds: Length of the phase.
 
     Returns:
-        None where no host told, or the phase took no time.
+        None if no host reported its CPU time, or the phase took no time.
     """
     shares = [
         host["driver_cpu_s"][phase] / (seconds * min(host["cpus"], host["sessions"]))

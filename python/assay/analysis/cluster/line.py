@@ -1,4 +1,4 @@
-"""One line of a cluster: what its nodes did in a span, whole and each, in the words of an article.
+"""Figures of a cluster's nodes in a span, for all and for each, as one line of text.
 
 Counts are printed in four significant digits with the suffix of a power of 1000, as Virtuoso's
 line of activity has them; a KB is of 1024 bytes, and 100 % CPU is one core.
@@ -39,16 +39,17 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class NodeFigures:
-    """The figures of one node, or of all together, in a span; those not counted are None.
+    """Figures of one node, or of all together, in a span. Figures that were not counted are None.
 
     Attributes:
-        name: Of the node; empty: all of them.
-        role: Of the node; empty of all.
-        grown: By word of `cluster_counters` what it grew by, times in ns; a gauge as it was.
+        name: Name of the node. Empty means all nodes.
+        role: Role of the node; empty of all.
+        grown: Growth of each counter by word of `cluster_counters`, with times in ns. For a gauge
+            its value.
         cpu_s: CPU seconds.
-        cpu_by: Who counted them, `kernel` or `engine`, or both of several nodes.
-        memory_bytes: That it uses: by the engine's gauge, else resident by the kernel.
-        untold: Words that it counts and of which the span is not known: a reset, or no reading.
+        cpu_by: Source of the CPU time, `kernel` or `engine`, or both for several nodes.
+        memory_bytes: Memory by the engine's gauge, or else resident memory by the kernel.
+        untold: Words without a value in the span, because of a reset or a missing reading.
     """
 
     name: str
@@ -62,7 +63,7 @@ class NodeFigures:
     def share_of_tasks(self, *counted: str) -> float | None:
         """Return the share of its tasks' time with the given words, 0 to 1; None if not known.
 
-        None as well where waits add up to more than tasks took.
+        It is also None if waits add up to more than the tasks' time.
         """
         parts = [self.grown[word] for word in counted if word in self.grown]
         task_ns = self.grown.get(words.TASK)
@@ -80,7 +81,7 @@ class NodeFigures:
 
     @property
     def bytes_a_message(self) -> float | None:
-        """Mean length of the messages that it got from others; None of none."""
+        """Mean length of messages from other nodes; None without messages."""
         messages, length = self.grown.get(words.MESSAGES), self.grown.get(words.BYTES)
         return length / messages if messages and length is not None else None
 
@@ -113,7 +114,7 @@ class Line:
     """The figures of a cluster in a span.
 
     Attributes:
-        seconds: Its length.
+        seconds: Length of the span.
         whole: All nodes together.
         nodes: Each, as the record lists them.
     """
@@ -156,8 +157,9 @@ def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> Node
     """Return all nodes as one.
 
     Args:
-        nodes: Each of them.
-        cpu_s: CPU seconds of all that were counted at once; None: those of each are added up.
+        nodes: Figures of each node.
+        cpu_s: CPU seconds of all nodes, if counted together; None if the nodes' values are added
+            up.
     """
     grown: dict[str, float] = {}
     for word in words.WORDS:
@@ -176,8 +178,8 @@ def at_rates_of(line: Line, whole: Line) -> Line:
     """Return a line with the counts of a longer one's rates, in its own time and CPU time.
 
     Args:
-        line: Of an execution around which no counters were read.
-        whole: Of the part that it is of, of the same nodes.
+        line: Printed line of an execution without counter readings around it.
+        whole: Figures of the enclosing part, for the same nodes.
     """
     factor = line.seconds / whole.seconds if whole.seconds > 0 else 0.0
 
@@ -194,7 +196,7 @@ def at_rates_of(line: Line, whole: Line) -> Line:
 
 
 def figures_text(figures: Mapping[str, float | None]) -> str:
-    """Figures in the line's words; what is not known is left out."""
+    """Return figures as text in the form of the line, without unknown ones."""
     parts = [
         f"{_scaled(value / unit)} {word}"
         for name, unit, word in (

@@ -36,7 +36,7 @@ def shares_of(processes: Sequence[int]) -> Shares:
     Of n processes each sends 1/n to itself, and with k on its host (k - 1)/n to others there.
 
     Args:
-        processes: How many there are on each host; at least one in all.
+        processes: Number of processes on each host; at least one in total.
     """
     whole = sum(processes)
     same = sum(own * (own - 1) for own in processes) / whole**2
@@ -54,14 +54,14 @@ def batch_messages(values: float, batch_values: float, recipients: float) -> flo
 
 
 def blocks_of(maps: float, reducers: float, rows: float | None = None) -> float:
-    """Blocks of a shuffle: each map task has one for each reducer; those that are empty not sent.
+    """Return the blocks of a shuffle: each map task has one per reducer; empty blocks are not sent.
 
     With R reducers a block of m rows is empty with probability (1 - 1/R)^m: balls into urns.
 
     Args:
         maps: Tasks that write.
         reducers: Tasks that read.
-        rows: That are shuffled, over all maps alike; None: as if no block were empty.
+        rows: Number of shuffled rows, spread evenly over the map tasks; None if no block is empty.
     """
     every = maps * reducers
     if rows is None or not maps:
@@ -81,11 +81,11 @@ def page_messages(
     """Return the number of pages: as the smaller limit requires, at least one a channel.
 
     Args:
-        rows: That are sent.
-        row_bytes: Of one.
-        page_bytes: A page is sent when it has so many; None: no limit.
+        rows: Number of rows that are sent.
+        row_bytes: Bytes of one row.
+        page_bytes: Size at which a page is sent. None means no limit.
         page_rows: The same of rows.
-        channels: From which sender to which recipient; each has pages of its own.
+        channels: Pairs of sender and recipient. Each has its own pages.
     """
     if not rows:
         return 0.0

@@ -1,4 +1,4 @@
-"""Messages between nodes of a run: what the model has on paper, beside what was counted."""
+"""Messages between nodes of a run: the model's prediction compared with the counters."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ EXCHANGE = "exchange"
 
 @dataclass(frozen=True)
 class MessageFacts:
-    """`[messages]` of an engine's `counters.toml`: what its messages are made of.
+    """`[messages]` of an engine's `counters.toml`: the structure of its messages.
 
     Attributes:
-        form: `blocks` (one a map task and reducer), `pages` (full at so many rows or bytes) or
-            `batches` (cut into one for each recipient).
-        recipients: How many: a setting in force, or `workers`.
+        form: `blocks` (one per map task and reducer), `pages` (sent at a number of rows or bytes)
+            or `batches` (split into one per recipient).
+        recipients: Number of recipients: name of a setting, or `workers`.
         rows: Rows at most of a batch or a page: a setting in force, or a number.
         bytes: The same of bytes.
         shared_bytes: Bytes that are collected for all recipients together: a page has its part.
-        exchanges: The engine's words for exchanges between nodes; none: all exchanges of plans.
-        partitions: The detail of an exchange in plans that says how many recipients it has.
-        tasks: The detail that says how many tasks write to it.
-        counted: Whether what is counted has messages within a node, too: `remote` or `all`.
-        says: What the model leaves out, in the engine's terms.
+        exchanges: The engine's names of exchanges between nodes. Empty means all exchanges of
+            plans.
+        partitions: Key of the exchange's plan detail with the number of recipients.
+        tasks: Key of the plan detail with the number of tasks that write to it.
+        counted: Whether counters include messages within a node: `remote` or `all`.
+        says: Messages that the model leaves out, in the engine's terms.
     """
 
     form: Literal["blocks", "pages", "batches"]
@@ -61,15 +62,15 @@ class MessageFacts:
 
 @dataclass(frozen=True)
 class Predicted:
-    """One quantity on paper and as it was counted, of one execution of all operations.
+    """One quantity as predicted and as counted, for one execution of all operations.
 
     Attributes:
-        name: As figures key it.
-        title: In words.
-        unit: As figures know them.
-        predicted: By the model; None: what it takes is not known.
-        counted: None: not counted.
-        why: Why they differ, or why one is not known.
+        name: Key in figures.
+        title: Title for readers.
+        unit: Unit, as in figures.
+        predicted: Prediction of the model; None if an input is not known.
+        counted: Counted value; None if not counted.
+        why: Reason why they differ, or why one is not known.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Predicted:
 
     @property
     def ratio(self) -> float | None:
-        """Counted by predicted; None where one is not known."""
+        """Counted divided by predicted value; None if one is not known."""
         if self.predicted is None or self.counted is None or not self.predicted:
             return None
         return self.counted / self.predicted
@@ -92,10 +93,10 @@ class Exchanged:
     """One exchange of a plan.
 
     Attributes:
-        rows: That it gave; None: not told.
-        maps: Tasks that write to it, and None where the plan does not tell them.
-        after_exchange: Whether these read what another exchange gave.
-        recipients: Tasks that read of it; None: as many as the setting says.
+        rows: Number of rows that it returned; None if not reported.
+        maps: Number of tasks that write to it; None if the plan does not report it.
+        after_exchange: Whether these tasks read from another exchange.
+        recipients: Number of tasks that read from it. None means the value of the setting.
     """
 
     rows: float | None
@@ -105,10 +106,10 @@ class Exchanged:
 
 
 def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
-    """Return what an engine's `counters.toml` declares of its messages; None: nothing.
+    """Return the message declarations of an engine's `counters.toml`; None without any.
 
     Raises:
-        ValueError: If a key is missing or unknown, or a form is none of the three.
+        ValueError: If a key is missing or unknown, or the form is not one of the three.
     """
     section = (facts or {}).get("messages")
     if section is None:
@@ -123,7 +124,7 @@ def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
 
 
 def model_of(run: Run) -> tuple[Predicted, ...]:
-    """The model beside what was counted; nothing of an engine that is no cluster."""
+    """Return predicted and counted values; empty for an engine that is not a cluster."""
     nodes = workers_of(run)
     if not nodes:
         return ()
@@ -237,8 +238,9 @@ def exchanges_of(
 ) -> list[Exchanged]:
     """Return the exchanges of all plans, with the tasks that write to each.
 
-    Tasks behind another exchange are as many as that has recipients. Those that read tables are
-    what the plan tells, else what is left of the tasks that were counted, in equal parts.
+    An exchange that reads from another one has as many tasks as that has recipients. The number of
+    tasks that read tables comes from the plan, or else from the remaining counted tasks in equal
+    parts.
     """
     exchanges = [
         exchange

@@ -1,7 +1,7 @@
 """CPU time of the nodes of this host by the kernel's count, at any instant of a run.
 
-A process belongs to the node whose root it is, or descends from. Between two looks a node is taken
-to have used CPUs evenly, so a span has to hold several of them.
+A process belongs to the node of its root process. CPU use is assumed to be even between two
+samples, so a span must contain several samples.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class NodeClock:
     """The CPU time of one node at each sample, since the first one.
 
     Attributes:
-        times_ns: Of the looks, growing.
+        times_ns: Times of the samples in nanoseconds, ascending.
         cpu_ns: CPU time.
         ready_ns: Time that its tasks were ready and kept from a CPU.
-        rss_bytes: Resident memory at the look.
+        rss_bytes: Resident memory at each sample.
     """
 
     times_ns: tuple[int, ...]
@@ -47,7 +47,7 @@ class NodeClock:
     def cpu_s(self, begun_ns: int, ended_ns: int) -> float | None:
         """The CPU seconds of a span; None if too few samples cover it.
 
-        A span may begin or end so little outside of all looks that a tenth of it is there at most.
+        At most a tenth of a span may lie outside of the sampled time.
         """
         times = self.times_ns
         within = bisect_right(times, ended_ns) - bisect_left(times, begun_ns)
@@ -75,8 +75,8 @@ def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[s
     """Return the clocks of the nodes on this host, by their names.
 
     Args:
-        processes: Of `processes.arrows`.
-        nodes: Of the cluster.
+        processes: Rows of `processes.arrows`.
+        nodes: Nodes of the cluster.
     """
     roots = {pid: node.name for node in nodes for pid in node.pids}
     if not roots or processes.is_empty() or NEEDED - set(processes.columns):
@@ -142,7 +142,7 @@ def _owned(processes: pl.DataFrame, roots: Mapping[int, str]) -> pl.DataFrame:
 
 
 def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> str | None:
-    """The node of the nearest ancestor that is a root; None: it is no node's."""
+    """The node of the nearest ancestor that is a root; None if it is no node's."""
     seen: set[int] = set()
     here: int | None = pid
     while here is not None and here not in seen:
@@ -157,7 +157,7 @@ def cores_at_work(clocks: Iterable[NodeClock], *, ready: bool = False) -> list[f
     """Return the number of cores that the nodes used between each two samples.
 
     Args:
-        clocks: Of the same looks.
+        clocks: Clock readings of the same samples.
         ready: Whether tasks that were ready and kept from a CPU count as well.
     """
     every = list(clocks)

@@ -21,9 +21,9 @@ class ClusterNode:
 
     Attributes:
         name: The object of its counters.
-        role: `coordinator`, `worker`, `both`, or `later` where only its counters are known.
-        host: Where it is, as the cluster tells.
-        pids: Its root processes where it is on this host; empty: it is elsewhere.
+        role: `coordinator`, `worker`, `both`, or `later` if only its counters are known.
+        host: Host of the node, as the cluster reports it.
+        pids: Its root processes if it is on this host; empty if it is on another host.
     """
 
     name: str
@@ -43,7 +43,7 @@ class ClusterNode:
 
 
 def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, ...]:
-    """Return the nodes of a run, then those with counters alone; empty: it is no cluster.
+    """Return the nodes of a run, then nodes with counters only; empty without a cluster.
 
     Args:
         run: Any.
@@ -60,15 +60,15 @@ def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, .
 
 
 def workers_of(run: Run) -> tuple[ClusterNode, ...]:
-    """Return the nodes that work; empty for an engine that is no cluster."""
+    """Return the nodes that execute work; empty for an engine that is not a cluster."""
     return tuple(node for node in cluster_nodes(run) if node.works)
 
 
 def shared_cores(run: Run) -> str | None:
     """Return the reason why more nodes are not more machine; None if they are.
 
-    Nodes of one host are worth no more than its cores, of which one at least is the client's and
-    the coordinator's.
+    Nodes on one host cannot use more than its cores, of which at least one serves the client and
+    the coordinator.
     """
     here = [node for node in workers_of(run) if node.is_here]
     cores = run.environment.get("host", {}).get("cpu", {}).get("online")
@@ -82,7 +82,7 @@ def shared_cores(run: Run) -> str | None:
 def shares_threads(run: Run) -> bool:
     """Return True if several of a cluster's processes run here with threads for any operation.
 
-    They rest in pools of hundreds, and what waits for another node has no thread meanwhile: which
-    of them were at work for an operation nobody tells.
+    Their threads are in pools of hundreds, and a task that waits for another node has no thread. So
+    it is not known which threads worked for an operation.
     """
     return sum(len(node.pids) for node in cluster_nodes(run)) > 1

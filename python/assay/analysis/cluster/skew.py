@@ -1,8 +1,8 @@
 """Measures how unevenly nodes worked: the largest over the mean.
 
 The measure is that of load imbalance in parallel computing (DeRose, Homer and Johnson, Detecting
-Application Load Imbalance on High End Massively Parallel Systems, Euro-Par 2007): what the largest
-has above the mean is what the others stand idle for, if all wait for it.
+Application Load Imbalance on High End Massively Parallel Systems, Euro-Par 2007): the excess of the
+largest over the mean is the idle time of the others, if all wait for it.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Skew:
     """One measure over the nodes that work.
 
     Attributes:
-        measure: In words.
-        node: The one with most of it.
-        largest: What that one has, in the measure's unit.
-        mean: Of all that work.
+        measure: Name of the measure.
+        node: Name of the node with the largest value.
+        largest: Value of that node, in the unit of the measure.
+        mean: Mean over all nodes that work.
         unit: `s`, `bytes` or `rows`.
-        often: In which share of executions it was that node; 1 of a span.
+        often: Share of executions in which this node had the largest value; 1 for a span.
     """
 
     measure: str
@@ -50,7 +50,7 @@ class Skew:
 
     @property
     def ratio(self) -> float:
-        """Largest over mean: 1 where all do the same, the number of nodes where one does all."""
+        """Largest value over the mean: 1 if all are equal, the number of nodes if one does all."""
         return self.largest / self.mean
 
     @property
@@ -71,7 +71,7 @@ class Skew:
 def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
     """Return each measure's unevenness over the nodes that work; empty of fewer than two.
 
-    A measure that a node did not tell is left out, and so is CPU time too short to mean anything.
+    Measures that a node did not report are left out, and CPU time that is too short to compare.
     """
     workers = {node.name for node in nodes if node.works}
     working = [figures for figures in line.nodes if figures.name in workers]
@@ -93,8 +93,8 @@ def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
 def skews_over(lines: Sequence[Line], nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
     """Return each measure's unevenness in the execution with the middle ratio.
 
-    Each is compared by itself, for what one node has more of now and another then is even in a
-    mean and uneven all the same. The node is the one that it was most often.
+    Each execution is compared separately, because a skew that alternates between nodes disappears
+    in a mean. The named node is the most frequent one.
     """
     by_measure: dict[str, list[Skew]] = {}
     for line in lines:

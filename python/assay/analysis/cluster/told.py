@@ -48,18 +48,19 @@ class Cluster:
     """The cluster of one run with its figures.
 
     Attributes:
-        title: What its nodes are, for people.
+        title: The engine's kind of node, for readers.
         nodes: Coordinator first.
-        says: By word of `cluster_counters` what exactly is counted.
-        missing: By word why it is not.
-        platform_cores: That nodes on this host may use; None where some are elsewhere.
-        run: The line of the measured part; None where it has no end.
+        says: Exact meaning of each counter, by word of `cluster_counters`.
+        missing: Reason why a word is not counted, by word.
+        platform_cores: Number of cores that the nodes may use; None if some nodes are on other
+            hosts.
+        run: The line of the measured part; None if it has no end.
         intervals: Lines of its parts, as often as there are readings.
-        operations: Lines of one execution of each; empty under a load.
-        uneven: Of each operation how uneven its executions were.
+        operations: Lines of one execution of each operation. Empty under a load.
+        uneven: Skew of each operation's executions.
         barriers: Found in the series.
-        series: By node the cores that it had between looks, and `time_s` of their ends.
-        notes: What a reader should know.
+        series: Busy cores of each node between samples, and `time_s` at their ends.
+        notes: Notes for readers.
     """
 
     title: str
@@ -111,10 +112,10 @@ class Cluster:
 
 
 def cluster_of(run: Run) -> Cluster | None:
-    """Return what is known of a run's cluster; None: its engine is no cluster.
+    """Return the facts of a run's cluster; None if its engine is not a cluster.
 
     Raises:
-        ValueError: If what the engine declares of it cannot be read.
+        ValueError: If the engine's declarations cannot be read.
     """
     if not cluster_nodes(run):
         return None
@@ -153,7 +154,7 @@ def cluster_of(run: Run) -> Cluster | None:
 
 
 def platform_cores(run: Run) -> float | None:
-    """Return the cores that nodes on this host may use: all, or those of a pin or of a limit."""
+    """Return the cores that nodes on this host may use: all, or those of a pin or limit."""
     allowed = run.environment.get("host", {}).get("cpu", {}).get("allowed") or []
     pinned = (run.environment.get("pin") or {}).get("engine") or []
     limited = (run.facts["request"].get("limits") or {}).get("cpu")
@@ -165,7 +166,7 @@ def platform_cores(run: Run) -> float | None:
 def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dict[str, list[float]]:
     """Return the cores of each node between samples of a window, and the samples' times.
 
-    Where there are more than `POINTS_MAX` each is the mean of several.
+    If there are more than `POINTS_MAX` samples, each point is the mean of several.
     """
     if not clocks:
         return {}

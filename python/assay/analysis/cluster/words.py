@@ -1,4 +1,4 @@
-"""Words for what nodes of a cluster count: each engine says which of its counters they are."""
+"""Words for the counters of cluster nodes. Each engine declares its counters for them."""
 
 from __future__ import annotations
 

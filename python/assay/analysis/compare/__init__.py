@@ -1,1 +1,1 @@
-"""Two sides of a study beside each other: what differs, and how much of it each change explains."""
+"""Compares two sides of a study: their difference, and how much of it each change explains."""

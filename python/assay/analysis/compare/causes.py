@@ -1,9 +1,10 @@
 """Explains why a statement takes longer, from what was measured on both sides.
 
-In this order. What is done before execution is planning, by CPU samples. Then, if another plan was
-chosen, the rest is the plan's; else if other columns are read, theirs; else if it reads more or
-fewer rows, the reads'. Of a statement that is executed alike the rest is split into CPU time by
-kind of work and waits; what neither tells of is not explained. The amounts sum to the difference.
+The causes are applied in this order. Time before execution is planning, by CPU samples. The rest is
+due to the plan if it changed; otherwise to the columns if other columns are read; otherwise to the
+reads if the number of rows changed. If the statement is executed in the same way, the rest is split
+into CPU time by kind of work and into waits. Time that neither explains is unexplained. The amounts
+sum to the difference.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ class Amount:
     """A part of the difference with its cause.
 
     Attributes:
-        operation, statement: Of which; None: of all, or of an operation that is one statement.
-        cause: As above.
-        seconds: Of the whole, second side less first.
+        operation, statement: The operation and the statement. None means all, or an operation with
+            one statement.
+        cause: Cause as described above.
+        seconds: Seconds of the whole, second side less first.
     """
 
     operation: str | None
@@ -54,12 +56,12 @@ class Amount:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of an execution's time, as far as they were measured.
+    """The measured parts of an execution's time.
 
     Attributes:
         planning_s: CPU time before execution.
         cpu: CPU seconds of execution by kind of work.
-        waits: Seconds by what was waited for.
+        waits: Seconds by cause of waiting.
     """
 
     planning_s: float
@@ -143,10 +145,10 @@ def amounts(
     """Yield the terms of a difference with their causes; they sum to what the terms sum to.
 
     Args:
-        terms: As `split` gives them.
-        first: What executions of the first side are made of; None: not measured.
-        second: The same of the second side.
-        evidence: What differs of statements.
+        terms: Terms that `split` returns.
+        first: Parts of the first side's executions; None if not measured.
+        second: Parts of the second side's executions.
+        evidence: Differences of statements between the sides.
     """
     for term in terms:
         if term.kind != "time":
@@ -162,7 +164,7 @@ def amounts(
 
 
 def structural(evidence: Evidence | None) -> str | None:
-    """Return the cause of all of a statement's execution; None: both sides execute it alike."""
+    """Return the structural cause of a statement's change; None if both sides execute it alike."""
     if evidence is None:
         return None
     if evidence.plan_words:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=64)
 def cpu_by_work(run: Run) -> dict[str, float]:
-    """Return the CPU seconds of the whole by word of work; empty without samples."""
+    """Return the CPU seconds of all operations by kind of work; empty without samples."""
     profile, account = read_profile(run), account_of(run)
     if profile is None or account is None:
         return {}

@@ -28,11 +28,11 @@ Key = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Pruned:
-    """The reads of one table by a statement on both sides, and what it needs.
+    """The columns of one table that a statement reads on both sides, and those that it needs.
 
     Attributes:
         table: The table.
-        first, second: None where a side has no plan of it.
+        first, second: Columns of each side; None if the side has no plan.
     """
 
     table: str
@@ -45,10 +45,10 @@ class Evidence:
     """The evidence on one statement from both sides.
 
     Attributes:
-        plans: The two plans side by side; None where one of them is not known.
-        columns: In words, which columns are read more or less; empty where none is.
-        reads: In words, which reads are more or less; empty where none is, or nobody tells.
-        pruned: Tables of which an engine says what columns it reads.
+        plans: Comparison of the two plans. None means one of them is not known.
+        columns: Text on the columns that only one side reads. Empty means no difference.
+        reads: Text on reads that differ; empty if no difference, or not reported.
+        pruned: Tables whose read columns the engine reports.
     """
 
     plans: PlanComparison | None = None
@@ -165,7 +165,8 @@ def _reads(left: Plan, right: Plan) -> tuple[str, ...]:
 def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
     """Return name and both values of settings that differ.
 
-    Of two engines, or two versions, only what was asked: their other settings are their own.
+    For two engines or versions only requested settings are compared, because their other settings
+    differ by design.
     """
     asked = [_asked(run) for run in (first, second)]
     engines = [

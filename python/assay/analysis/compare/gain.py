@@ -42,17 +42,19 @@ class GainRow:
 
 @dataclass(frozen=True)
 class SplitGain:
-    """The difference of the wholes and what explains it.
+    """The difference of the total times, and its explanation.
 
     Attributes:
-        is_mix: Whether the whole is a transaction; else it is a pass over all operations.
+        is_mix: Whether the total is a transaction's time. Otherwise it is that of a pass over all
+            operations.
         first_s, second_s: The wholes, means over the rounds.
-        total: Their difference.
+        total: Difference of the totals.
         by_cause: (cause,) largest first; they sum to the total.
-        by_statement: (operation, statement), whatever causes it; they sum to the total, too.
+        by_statement: Difference by (operation, statement), for all causes. They also sum to the
+            total.
         by_both: (operation, statement, cause); so do these.
-        undisturbed: The total without what waiting for a CPU adds: the host's other work.
-        sampled: Whether CPU time was told apart by statement in every run.
+        undisturbed: The total without waiting for a CPU, which other programs of the host cause.
+        sampled: Whether every run has CPU samples by statement.
     """
 
     is_mix: bool
@@ -67,7 +69,7 @@ class SplitGain:
 
 
 def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitGain | None:
-    """Return the gain over rounds of (first side, second side); None if one of them did nothing."""
+    """Return the gain over rounds of (first side, second side); None if a side has no result."""
     by_round: list[list[Amount]] = []
     wholes: list[tuple[float, float]] = []
     sampled, is_mix = True, True

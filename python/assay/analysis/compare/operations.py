@@ -2,8 +2,8 @@
 
 The typical time of an operation is the geometric mean over its passes. Under a load, consecutive
 executions depend on each other, so they are put into batches, and each batch's median counts once.
-The interval is Welch's, of the difference of the means of logarithms. It says how passes of these
-two runs differ; what differs from one run to the next is not in it.
+The interval is Welch's, of the difference of the means of logarithms. It covers the variation of
+passes in these two runs, but not the variation between runs.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class OperationTimes:
     """One operation in two runs.
 
     Attributes:
-        operation: Its name.
-        before_s, after_s: Typical time in each run; None: it did not succeed there.
-        factor: `after_s` divided by `before_s`; None without one of them.
-        interval: 95 % interval of the factor; None: fewer than `VALUES_MIN` executions in a run.
+        operation: Name of the operation.
+        before_s, after_s: Typical time in each run; None if it did not succeed there.
+        factor: `after_s` divided by `before_s`. None means one of them is missing.
+        interval: 95 % interval of the factor; None if a run has fewer than `VALUES_MIN` executions.
     """
 
     operation: str
@@ -55,7 +55,7 @@ class OperationTimes:
 
 
 def operation_times(before: Run, after: Run) -> list[OperationTimes]:
-    """Return every operation of either run, in the order of `after`, then those of `before` alone.
+    """Return all operations of both runs, in the order of `after`, then those only in `before`.
 
     Raises:
         RecordUnreadableError: If the events of a run cannot be read.
@@ -70,9 +70,9 @@ def times_of(name: str, before: Sequence[float], after: Sequence[float]) -> Oper
     """Return the times of one operation from its executions.
 
     Args:
-        name: Of the operation.
+        name: Name of the operation.
         before: Seconds of its executions in one run, in their order; above zero.
-        after: In the other one.
+        after: Executions in the later run.
     """
     old, new = _logarithms(before), _logarithms(after)
     before_s = math.exp(_mean(old)) if old else None

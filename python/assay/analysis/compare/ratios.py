@@ -1,7 +1,7 @@
-"""Ratios of what two sides come to, over the rounds: throughput, and times of each operation.
+"""Ratios of two sides over the rounds: throughput, and times of each operation.
 
-Each round is compared in itself (`rounds`). Of ratios that are 1 one in twenty has an interval that
-says it is not: so many are to be expected among those that are compared.
+Each round is compared separately (`rounds`). Even if nothing differs, one interval in twenty
+excludes 1 by chance.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Ratio:
     """One quantity of both sides.
 
     Attributes:
-        what: `throughput`, `whole` or the name of an operation or of a statement.
-        quantity: Of it: `mean`, `p50`, `p99` or `p999`; of throughput `a second`.
+        what: `throughput`, `whole`, or the name of an operation or statement.
+        quantity: `mean`, `p50`, `p99` or `p999`; for throughput `a second`.
         first, second: Geometric means over the rounds.
         ratio: Second by first.
         interval: 95 %; None with one round.
-        rounds: How many have it on both sides.
+        rounds: Number of rounds that have it on both sides.
     """
 
     what: str

@@ -1,4 +1,4 @@
-"""The two sides of a comparison, their rounds, and all that is made of them."""
+"""The two sides of a comparison, their rounds, and the results."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ class Tails:
 
 @dataclass(frozen=True)
 class TwoSides:
-    """Two sides beside each other.
+    """Results of comparing two sides.
 
     Attributes:
-        ratios: Of throughput and times.
-        gain: What explains the difference; None where a side did nothing.
-        evidence: Of statements that have plans on both sides.
-        tails: Of operations.
+        ratios: Ratios of throughput and of operation times.
+        gain: Explanation of the difference; None if a side has no result.
+        evidence: Evidence for statements that have plans on both sides.
+        tails: Tail latencies of operations.
         cpu: (work,): CPU seconds of the whole, largest difference first; empty without samples.
-        planning: (operation, statement, step): CPU seconds of an execution before it is executed;
-            step is None of all steps together.
-        settings: Name and both values of what differs.
+        planning: CPU seconds of planning an execution, by (operation, statement, step). A step of
+            None means all steps.
+        settings: Name and both values of settings that differ.
     """
 
     ratios: tuple[Ratio, ...]

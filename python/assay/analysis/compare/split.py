@@ -1,8 +1,7 @@
-"""The difference of two accounts as a sum of parts. Exact: what is split is never more or less.
+"""Splits the difference of two time accounts into parts whose sum is exact.
 
-A product of a count and a time changes by the change of each times the mean of the other, which
-leaves no rest: what is executed as often only takes longer, what takes as long is only executed
-more often.
+A product of a count and a time changes by the change of each times the mean of the other, without a
+remainder. If only the time changes, the count's term is zero, and vice versa.
 """
 
 from __future__ import annotations
@@ -25,12 +24,13 @@ class Term:
     """A part of the difference.
 
     Attributes:
-        kind: `time`: an execution takes longer; `executions`: it is executed more often;
-            `between statements`: the operation beside its statements; `mix`: other shares of
-            operations; `between`: beside operations.
-        operation, statement: Of which; None: of all, or of an operation that is one statement.
-        seconds: Of the whole, second side less first.
-        factor: Of `time`: by how much a second of an execution weighs in the whole.
+        kind: `time`: an execution takes longer; `executions`: it is executed more often; `between
+            statements` is time of the operation outside its statements. `mix` is the effect of
+            other shares of operations. `between` is time outside operations.
+        operation, statement: The operation and the statement. None means all, or an operation with
+            one statement.
+        seconds: Seconds of the whole, second side less first.
+        factor: For `time`: weight of a second of an execution in the total.
     """
 
     kind: TermKind
@@ -41,7 +41,7 @@ class Term:
 
 
 def split(first: Account, second: Account) -> list[Term]:
-    """Return what the second side takes longer, in parts that sum to the whole difference."""
+    """Return the extra time of the second side, in parts that sum to the whole difference."""
     names = list(dict.fromkeys([*first.operations, *second.operations]))
     terms: list[Term] = []
     mix_s = 0.0

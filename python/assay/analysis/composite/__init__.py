@@ -1,4 +1,4 @@
-"""TPC-H's metrics from a record of a test: intervals, rounding, names, and what they depend on."""
+"""TPC-H's metrics from the record of a test: intervals, rounding, names and sensitivity."""
 
 from assay.analysis.composite.played import Played, played
 

@@ -1,4 +1,4 @@
-"""Says why a test has no metric: operations that failed, or that were never played."""
+"""Returns why a test has no metric: operations that failed or were never executed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Planned = tuple[str, int, str, int]
 
 
 def why_not_whole(facts: dict[str, Any], events: pl.DataFrame) -> tuple[str, ...]:
-    """Return why there is no metric, a sentence each; empty if all operations succeeded.
+    """Return sentences on why there is no metric; empty if all operations succeeded.
 
     Args:
         facts: run.json of a run with a test.
@@ -42,7 +42,7 @@ def why_not_whole(facts: dict[str, Any], events: pl.DataFrame) -> tuple[str, ...
 def planned_operations(facts: dict[str, Any]) -> Iterator[Planned]:
     """Phase, session, operation and variant of everything that the test's phases were to play.
 
-    A phase of several passes is planned once: that its passes are whole is seen by the passes.
+    A phase of several passes is planned once. Its passes show whether they are complete.
     """
     plan = facts.get("plan") or {}
     names = plan.get("operations", [])

@@ -1,4 +1,4 @@
-"""The metrics of one run of a test, rounded as the specification says and not rounded."""
+"""The metrics of one run of a test, with and without the specification's rounding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT_SHARE_MAX = 0.1
 
 @dataclass(frozen=True)
 class Figures:
-    """The metrics of one run; None where the test that it is of was not played.
+    """The metrics of one run. A metric is None if its test was not executed.
 
     Attributes:
         power: Power an hour, times the scale.
@@ -34,7 +34,7 @@ class Figures:
 
     @property
     def composite(self) -> float | None:
-        """Geometric mean of both; None without one of them."""
+        """Geometric mean of power and throughput; None without one of them."""
         if self.power is None or self.throughput is None:
             return None
         return composite(self.power, self.throughput)
@@ -58,8 +58,8 @@ def figures(run: PerformanceRun, scale: float, *, rounded: bool = True) -> Figur
     Args:
         run: The run.
         scale: Scale factor.
-        rounded: Whether intervals count as the specification rounds them; the 1000:1 rule counts
-            either way. No interval may be 0 where they do not.
+        rounded: Whether intervals are rounded as in the specification. The 1000:1 rule applies in
+            both cases. Without rounding no interval may be 0.
     """
     return Figures(
         None if run.power is None else _power(run.power, scale, rounded=rounded),
@@ -68,7 +68,7 @@ def figures(run: PerformanceRun, scale: float, *, rounded: bool = True) -> Figur
 
 
 def reported_run(runs: Sequence[PerformanceRun], scale: float) -> PerformanceRun:
-    """The run that is reported: the one with the lower composite, or what there is of it."""
+    """Return the reported run: the one with the lower composite, or the only one."""
     return min(runs, key=lambda run: figures(run, scale).first_known or 0.0)
 
 

@@ -19,7 +19,7 @@ def power(query_s: Sequence[float], refresh_s: Sequence[float], scale: float) ->
         refresh_s: Seconds of its two refresh functions; empty if there were none.
         scale: Scale factor.
 
-    Infinite where an interval took no time.
+    The result is infinite if an interval took no time.
     """
     every = [*query_s, *refresh_s]
     if min(every) <= 0:
@@ -32,11 +32,11 @@ def throughput(streams: int, elapsed_s: float, scale: float, queries: int) -> fl
 
     Args:
         streams: Query streams.
-        elapsed_s: From the first query's submission to the last result or commit.
+        elapsed_s: Seconds from the first query's submission to the last result or commit.
         scale: Scale factor.
-        queries: Of each stream.
+        queries: Queries of each stream.
 
-    Infinite where it took no time.
+    The result is infinite if it took no time.
     """
     if elapsed_s <= 0:
         return math.inf

@@ -25,8 +25,8 @@ class Interval:
     Attributes:
         operation: Name of the query or the refresh function.
         variant: Stream whose parameters a query has; number of a refresh function's set.
-        begun_ns: When it was submitted.
-        length_ns: How long it took, unrounded.
+        begun_ns: Time of submission.
+        length_ns: Unrounded length.
     """
 
     operation: str
@@ -50,8 +50,8 @@ class PowerTest:
     """One power test: queries in one session, between the two refresh functions if there are any.
 
     Attributes:
-        queries: In the order in which they were played.
-        refreshes: The same; empty without refresh functions.
+        queries: Intervals of the queries, in the order of execution.
+        refreshes: Intervals of the refresh functions; empty without them.
     """
 
     queries: tuple[Interval, ...]
@@ -65,12 +65,12 @@ class PowerTest:
 
 @dataclass(frozen=True)
 class Stream:
-    """The operations that one session of a throughput test played.
+    """The operations that one session of a throughput test executed.
 
     Attributes:
         begun_ns: First submission.
         ended_ns: Last output or commit.
-        intervals: In the order in which they were played.
+        intervals: Intervals in the order of execution.
     """
 
     begun_ns: int
@@ -118,18 +118,18 @@ class ThroughputTest:
 
     @property
     def last(self) -> Stream:
-        """The stream that ended last: what makes it shorter makes the test shorter."""
+        """The stream that ended last, which determines the length of the test."""
         return max(self.sessions, key=lambda stream: stream.ended_ns)
 
 
 @dataclass(frozen=True)
 class PerformanceRun:
-    """A power test and the throughput test after it, as far as they were played.
+    """A power test and the throughput test after it, as far as they were executed.
 
     Attributes:
-        number: From 1.
-        power: None if it was not played.
-        throughput: The same.
+        number: Number of the run, from 1.
+        power: Power test; None if it was not executed.
+        throughput: Throughput test; None if it was not executed.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Memory that queries take, and what they would take at other scales and with other streams."""
+"""Memory of queries, and its prediction at other scales and numbers of streams."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FORMULA = "M(SF', S') = M x (SF' / SF) x (S' / S)"
 
 @dataclass(frozen=True)
 class MemoryPeak:
-    """The most memory that something took beyond what was resident before it.
+    """Peak memory of a query or test beyond the resident memory before it.
 
     Attributes:
-        what: In words.
-        streams: Query streams that were at work.
-        bytes: How much.
+        what: Description of the consumer.
+        streams: Number of concurrent query streams.
+        bytes: Peak in bytes.
     """
 
     what: str
@@ -42,7 +42,7 @@ class MemoryAt:
     Attributes:
         scale: Scale factor.
         streams: The fewest query streams there.
-        bytes: What queries would take.
+        bytes: Predicted memory of the queries.
     """
 
     scale: float
@@ -55,8 +55,8 @@ def extrapolated_bytes(
 ) -> float:
     """Memory of queries at another scale and with other streams: proportional to both.
 
-    Hash tables and sorts grow with the data, and each stream has its own. Caches of data, which
-    are as large as they are set, are no part of it.
+    Hash tables and sorts grow with the data, and each stream has its own. Caches, whose size is a
+    setting, are not included.
     """
     return peak_bytes * (to_scale / scale) * (to_streams / streams)
 
@@ -67,8 +67,8 @@ def at_larger_scales(
     """Extrapolate a memory peak to scales up to a hundred times as large.
 
     Args:
-        peak: At the scale that was measured.
-        scale: That scale.
+        peak: Peak at the measured scale.
+        scale: The measured scale.
         larger: Larger ones, each with its fewest query streams.
     """
     return tuple(
@@ -85,11 +85,11 @@ def memory_peaks(
 ) -> tuple[MemoryPeak, ...]:
     """Return the peaks that were measured; first the most for each stream.
 
-    What took nothing is not among them.
+    Consumers without extra memory are left out.
 
     Args:
         runs: Runs of the test.
-        operations: Queries of the power tests, with what each took.
+        operations: Queries of the power tests, with their memory.
         processes: Samples of the engine's processes; None without.
     """
     played = [(run.number, run.throughput) for run in runs if run.throughput is not None]

@@ -21,10 +21,10 @@ class MetricName:
     """The label and title of a metric, which depend on what the test left out.
 
     Attributes:
-        label: What a column is called; a plain name of the specification only for a whole test.
-        title: In full: what was left out, and which metric it therefore is not.
-        is_not: The name of the specification that it does not have; None where it has it, or the
-            workload has no specification that names one.
+        label: Heading of the column. It is the specification's name only for a full test.
+        title: Full name, with the parts that were left out and the metric that it therefore is not.
+        is_not: The specification's metric that this figure must not be called; None if it may, or
+            the specification names none.
     """
 
     label: str
@@ -44,12 +44,12 @@ def specified_names(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def left_out(facts: dict[str, Any], *, queries: int, runs: int) -> tuple[str, ...]:
-    """Return what a test did not do of the specification; empty for a whole test.
+    """Return the parts of the specification that a test left out; empty for a full test.
 
     Args:
         facts: run.json of a run with a test.
-        queries: Different queries that were played.
-        runs: Runs of power and throughput that were played.
+        queries: Number of different queries that were executed.
+        runs: Number of runs of power and throughput test.
     """
     test, workload, scale = facts["test"], facts["workload"], float(facts["request"]["scale"])
     query_count = workload.get("queries", queries)
@@ -91,9 +91,9 @@ def metric_name(kind: str, specified: Mapping[str, str], missing: tuple[str, ...
     """Return the name of a test's power, throughput or composite metric.
 
     Args:
-        kind: Which of them.
-        specified: What a specification calls them; without one they have no name of one.
-        missing: What was left out.
+        kind: Kind of metric.
+        specified: The specification's names of the metrics; None if there is no specification.
+        missing: Parts of the specification that were left out.
     """
     label, name = OTHERWISE[kind], specified.get(kind)
     if name is not None and not missing:

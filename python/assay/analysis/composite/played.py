@@ -51,12 +51,12 @@ class Played:
         scale: Scale factor.
         streams: Query streams of its throughput tests; None without one.
         refreshes: Names of the refresh functions; empty if there were none.
-        runs: Power and throughput test of each run, as far as they were played.
-        steady: Of a steady test, what its passes came to; its run has the steady times.
-        queries: How many different queries were planned.
-        left_out: What of the specification was not done, each in a few words.
-        why_not: Why there is no metric, a sentence each; empty where there is.
-        specified: What the workload's specification calls each kind of metric; empty without one.
+        runs: Power and throughput test of each run, as far as they were executed.
+        steady: Results of the passes of a steady test; its run has the steady times.
+        queries: Number of different planned queries.
+        left_out: Parts of the specification that were left out, a short phrase each.
+        why_not: Sentences on why there is no metric; empty if there is one.
+        specified: The specification's name of each kind of metric; empty without a specification.
         larger: Larger scales of the specification, each with its fewest query streams.
     """
 
@@ -78,7 +78,7 @@ class Played:
         return reported_run(self.runs, self.scale) if self.runs and not self.why_not else None
 
     def figures(self, *, rounded: bool = True) -> Figures:
-        """The metrics of the reported run; without any value where there is none."""
+        """Return the metrics of the reported run; all None without one."""
         run = self.reported
         return Figures(None, None) if run is None else figures(run, self.scale, rounded=rounded)
 
@@ -109,7 +109,7 @@ class Played:
 
 
 def played(run: Run) -> Played | None:
-    """The test of a run; None of a run without one.
+    """Return the test of a run; None without one.
 
     Raises:
         RecordUnreadableError: If its events cannot be read.
@@ -124,7 +124,8 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = Fal
     Args:
         facts: run.json.
         events: All events.
-        driven: Whether the plan was played to its end, even if the run was stopped after that.
+        driven: Whether the load plan was executed to its end, even if the run was stopped after
+            that.
     """
     test, scale = facts["test"], float(facts["request"]["scale"])
     refreshes = refresh_names(test)

@@ -32,14 +32,15 @@ class IntervalWeight:
 
     Attributes:
         operation: Query or refresh function.
-        power_s: Its interval in the power test; None without one.
+        power_s: Interval of the operation in the power test; None without one.
         throughput_s: Mean of its intervals in the throughput test; None without one.
-        power: Of the power metric; None without a power test.
-        throughput: Of the throughput metric; None without a throughput test.
-        composite: Of their geometric mean; None without both tests.
-        shortest_s, longest_s: Of its intervals in all power tests; None of a single one.
-        at_shortest, at_longest: Change of the composite, or of the power metric alone, if its
-            interval in the power test were that one, as a share; None of a single one.
+        power: Weight in the power metric. None without a power test.
+        throughput: Weight in the throughput metric. None without a throughput test.
+        composite: Weight in the geometric mean of both. None without both tests.
+        shortest_s, longest_s: Shortest and longest interval over all power tests; None if there is
+            only one.
+        at_shortest, at_longest: Change of the composite, or else of the power metric, as a share,
+            if the interval in the power test were that one; None if there is only one.
     """
 
     operation: str
@@ -108,7 +109,7 @@ def throughput_weights(test: ThroughputTest) -> dict[str, float]:
 def interval_seconds(run: PerformanceRun, name: str) -> float | None:
     """Return an operation's interval in the power test, else its mean in the throughput test.
 
-    None if neither played it.
+    It is None if neither test executed it.
     """
     if run.power is not None:
         played = {interval.operation for interval in (*run.power.queries, *run.power.refreshes)}
@@ -117,7 +118,7 @@ def interval_seconds(run: PerformanceRun, name: str) -> float | None:
 
 
 def interval_of(test: PowerTest, name: str) -> Interval:
-    """Return the interval of an operation that a power test played."""
+    """Return the interval of an operation that a power test executed."""
     return next(
         interval for interval in (*test.queries, *test.refreshes) if interval.operation == name
     )

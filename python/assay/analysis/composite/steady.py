@@ -1,7 +1,7 @@
-"""Computes the times of power passes once they are alike, beside the first pass.
+"""Computes the times of power passes that are steady, and of the first pass.
 
-The driver plays passes until the last three are alike: the longest is longer than the shortest by
-at most 5 %; at 30 it stops. Each query's steady time is its median over these three.
+The driver executes passes until the last three differ by at most 5 % between shortest and longest,
+or until there are 30. Each query's steady time is its median over these three.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PassFigures:
 
     Attributes:
         sum_s: All intervals together.
-        geometric_mean_s: Of the intervals; None where one is 0.
+        geometric_mean_s: Geometric mean, in seconds, of the intervals; None where one is 0.
     """
 
     sum_s: float
@@ -42,7 +42,8 @@ class Steady:
         passes: Each pass, in order.
         before: Passes before the steady ones; None if they did not become alike.
         tests: The last three passes, which are alike unless `before` is None.
-        test: The median time of each query over them as one power test; None of fewer passes.
+        test: Median time of each query over these passes, as one power test; None if there are too
+            few passes.
     """
 
     passes: tuple[PassFigures, ...]
@@ -52,7 +53,7 @@ class Steady:
 
     @property
     def figure(self) -> PassFigures | None:
-        """The figures of these medians; None with fewer than three passes."""
+        """Figures from these medians; None with fewer than three passes."""
         return None if self.test is None else _figures(self.test)
 
 

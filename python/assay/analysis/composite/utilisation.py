@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Utilisation:
-    """One run's power test beside its throughput test.
+    """One run's power test compared with its throughput test.
 
     Attributes:
         run: Number of the run.
         power_s: All intervals of the power test.
-        elapsed_s: Of the throughput test.
-        streams: Its query streams.
-        stream_s: Elapsed seconds a stream: what one stream's work takes of a shared machine.
+        elapsed_s: Elapsed seconds of the throughput test.
+        streams: Number of query streams.
+        stream_s: Elapsed seconds divided by streams: the time of one stream's work on a shared
+            machine.
         share: `stream_s` over `power_s`. What is below 1 the power test left unused; above 1
             streams were in each other's way.
     """
@@ -45,5 +46,5 @@ def utilisation(run: PerformanceRun) -> Utilisation | None:
 
 
 def utilised_share(power_s: float, elapsed_s: float, streams: int) -> float:
-    """Seconds that the work of one stream takes when streams share a machine, over alone."""
+    """Time of one stream's work on a shared machine divided by its time alone."""
     return elapsed_s / streams / power_s

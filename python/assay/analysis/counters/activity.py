@@ -1,7 +1,7 @@
 """Look-up counters of an engine over a part of a run, over intervals and by operation.
 
-Which counters they are an engine declares (`[activity]` of its `counters.toml`), by the words of
-`analysis.meters`, in whose line they are printed.
+An engine declares its counters (`[activity]` of its `counters.toml`) by the words of
+`analysis.meters`, which prints them as a line.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ INTERVALS_MAX = 10
 
 @dataclass(frozen=True)
 class ActivityFacts:
-    """`[activity]`: which of an engine's counters are what `meters.WORDS` say.
+    """`[activity]` of `counters.toml`: the engine's counters for each of `meters.WORDS`.
 
     Attributes:
-        title: What the line is, for people.
-        source: Whose counters they are, of one object.
-        counters: The engine's own names by the words of the line.
-        missing: Why there may be none, as the end of `not measured:`.
+        title: What the line is, for readers.
+        source: Source of the counters, which has one object.
+        counters: The engine's own counter names by the words of the line.
+        missing: Reason why counters may be missing, to follow `not measured:`.
     """
 
     title: str
@@ -47,7 +47,7 @@ def activity_facts(facts: Mapping[str, Any] | None) -> ActivityFacts | None:
     """Return the activity meters of an engine's `counters.toml`; None if it has none.
 
     Raises:
-        ValueError: If a key is missing or unknown, or a word is none of the line.
+        ValueError: If a key is missing or unknown, or a word is not part of the line.
     """
     table = (facts or {}).get("activity")
     if table is None:
@@ -70,7 +70,7 @@ def activity_between(run: Run, span: Span) -> dict[str, float] | None:
 
 
 def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """Return growth by `meters.WORDS` in an execution of each operation: medians of those read."""
+    """Return growth by `meters.WORDS` in an execution of each operation, as medians."""
     declared = _declared(run)
     if declared is None or not run.has("engine-operations"):
         return {}

@@ -1,8 +1,7 @@
 """An engine's own counters: rates, totals of the measured part, growth by operation.
 
-Counters are rows of (source, object, counter, value) whose names are the engine's affair. Which of
-them are shown, with what title and unit, an engine declares; `docs/reference/record-format.md`
-has the form.
+Counters are rows of (source, object, counter, value) with the engine's own names. An engine
+declares which are shown, with title and unit; `docs/reference/record-format.md` has the form.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ class Shown:
     """A figure that an engine declares.
 
     Attributes:
-        name: By which shares and documents call it.
-        title, unit: For people; the unit is that of the value after `scale`.
-        source, counter: Which rows it is made of.
-        object: Of which object; None: the sum over all objects of the source.
+        name: Name in shares and documents.
+        title, unit: Title and unit for readers. The unit is that of the value after `scale`.
+        source, counter: Source and counter of its rows.
+        object: Object of its rows. None means the sum over all objects of the source.
         kind: A counter grows, a gauge goes up and down.
-        scale: What a value is multiplied by, such as 1e-3 for seconds from milliseconds.
-        to_try: What to do about much of it.
+        scale: Factor of a value, such as 1e-3 for seconds from milliseconds.
+        to_try: Advice if the value is high.
     """
 
     name: str
@@ -109,8 +108,8 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
     kind, to_try; total and per_s of counters, last of gauges; operations: growth of one execution,
     median over the passes that were read); `shares` (name, title, share); `series` (name, time_s
     from the beginning of the measured part, values: of gauges as read, of counters the rate a
-    second since the reading before, so that their first is None); `tables` (as `object_tables` has
-    them). What was not told, or was reset meanwhile, is None.
+    second since the reading before, so that their first is None); `tables` (from `object_tables`).
+    A value that was not reported, or was reset meanwhile, is None.
 
     Raises:
         ValueError: If the engine's declaration cannot be read.
@@ -162,8 +161,8 @@ def standing(run: Run) -> pl.DataFrame:
 def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl.DataFrame:
     """Return gauges of objects at their last sample up to an instant.
 
-    How the engine stood where the measured part began and ended is such a look as well, and counts
-    as of that instant. Columns: time_ns, source, object, counter, value.
+    Readings at the beginning and end of the measured part are included, with the time of that
+    instant. Columns: time_ns, source, object, counter, value.
     """
     looks = plain_readings(run.table("engine"))
     window = window_of(run)
@@ -221,7 +220,7 @@ def rates(readings: pl.DataFrame, key: list[str] | None = None) -> pl.DataFrame:
 
 
 def totals(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
-    """One row a counter: what it grew by from the last reading before a window to the first after.
+    """Return each counter's growth from the last reading before a window to the first after it.
 
     Columns: source, object, counter, growth (null if it was reset, or is absent at an edge), last.
     """
@@ -229,7 +228,7 @@ def totals(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame
 
 
 def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
-    """Readings of a window with the ones just before and just after it, as far as there are any."""
+    """Return the readings of a window, and the ones just before and just after it if they exist."""
     times = readings["time_ns"]
     first, last = times.filter(times <= begun_ns).max(), times.filter(times >= ended_ns).min()
     begun = begun_ns if first is None else first
@@ -240,7 +239,7 @@ def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame
 def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     """One row a counter: the key, growth, last.
 
-    One that went backwards, or that is not in the first and in the last reading, has no growth.
+    A counter that decreased, or that is missing in the first or last reading, has no growth.
     """
     first, last = readings["time_ns"].min(), readings["time_ns"].max()
     value, time_ns = pl.col("value"), pl.col("time_ns")
@@ -259,8 +258,8 @@ def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
 def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
     """Readings as declared figures, scaled, and summed over objects.
 
-    Columns: time_ns, sequence and edge as far as there are any, name, value. An object that is
-    missing in a reading makes the sum null.
+    Columns: time_ns, sequence and edge if present, name, value. An object that is missing in a
+        reading makes the sum null.
     """
     plain = plain_readings(readings)
     reading = [name for name in plain.columns if name in READING]

@@ -1,7 +1,7 @@
 """The work on each index between two instants: rows found, pages read, pages in the pool.
 
-Which counters these are, and which indexes hold what, an engine declares (`[index_work]` of its
-`counters.toml`); nothing here knows one.
+An engine declares these counters and the content of its indexes (`[index_work]` of its
+`counters.toml`). This module knows no engine.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ WORDS: dict[Holds, str] = {"literals": "literals", "iris": "IRIs", "quads": "sta
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """`[index_work]`: which of an engine's counters are what.
+    """`[index_work]` of `counters.toml`: the engine's counters of index work.
 
     Attributes:
-        source: Whose objects are indexes.
+        source: Source whose objects are indexes.
         touches, reads: Counters of rows found and of pages read.
-        buffers: The gauge of pages in the pool; None: it is not told.
-        without: Objects that are no indexes, such as sums.
-        holds: Of triples: objects that hold literals, IRIs and the statements themselves.
+        buffers: Gauge of pages in the buffer pool; None if the engine has none.
+        without: Objects that are not indexes, such as sums.
+        holds: For RDF stores: objects that hold literals, IRIs and the statements themselves.
     """
 
     source: str
@@ -46,14 +46,14 @@ class IndexFacts:
 
 @dataclass(frozen=True)
 class IndexWork:
-    """The work on one index; None where it was not reported, or was reset meanwhile.
+    """The work on one index. Counts that were not reported, or were reset meanwhile, are None.
 
     Attributes:
-        object: As the engine's counters call it.
+        object: Name of the index in the engine's counters.
         touches: Rows that were found.
         reads: Pages that were read.
-        buffers: Pages in the pool at the end, as far as they were looked at by then.
-        holds: What it holds, of an engine of triples.
+        buffers: Number of pages in the buffer pool at the last reading.
+        holds: Content of the index in an RDF store.
     """
 
     object: str
@@ -69,7 +69,7 @@ class IndexWork:
 
     @property
     def missed(self) -> float | None:
-        """Pages read on each row that was found; None where nothing was found."""
+        """Pages read per row that was found; None if no row was found."""
         return self.reads / self.touches if self.touches and self.reads is not None else None
 
 
@@ -102,8 +102,8 @@ def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
 def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
     """Indexes that were used between two instants, most pages read first.
 
-    From the last reading before the span to the first one after it, as far as there are any. None:
-    the engine does not tell, or nobody asked.
+    It covers the time from the last reading before the span to the first one after it. None if the
+    engine does not report it, or it was not read.
     """
     declared = index_facts(run.facts.get("engine", {}).get("counters"))
     if declared is None or not run.has("engine"):
@@ -119,8 +119,8 @@ def of_readings(
     """Return the work of indexes by readings: time_ns, source, object, counter, value as text.
 
     Args:
-        readings: Of the engine's counters.
-        declared: Which of them are what.
+        readings: Rows of the engine's counters.
+        declared: Declaration of the counters.
         span: Between which instants.
         pooled: Pages in the pool by index.
     """
@@ -188,9 +188,9 @@ def read_index_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
 
 
 def share_of_reads(work: Sequence[IndexWork], *holds: Holds) -> float | None:
-    """Share of the pages read that were of indexes which hold these; None where none was read.
+    """Share of the read pages that belong to indexes with this content; None if no page was read.
 
-    Of all indexes whose kind is known: what the engine reads for itself is in no share.
+    Only indexes with a known content count, so internal reads of the engine are left out.
     """
     indexes = [index for index in work if index.holds is not None]
     whole = sum(index.reads or 0.0 for index in indexes)

@@ -1,7 +1,7 @@
-"""Virtuoso's line of activity: what is counted, as it is printed, and what such a line says.
+"""Virtuoso's line of activity: its counters, printing and parsing.
 
-The line has four significant digits, so what is read from it is as exact as that. A suffix is a
-power of 1000, of the length of messages a power of 1024.
+The line has four significant digits, which limits the precision of parsed values. A suffix is a
+power of 1000; for the length of messages a power of 1024.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Locality:
     """The places where random look-ups landed, as shares of all; None without look-ups.
 
     Attributes:
-        same_segment: In the segment of the one before.
-        same_page: In the page of the one before.
-        same_parent: In another page under the same parent.
-        rows_each: Rows that were read on from each look-up.
+        same_segment: Share in the segment of the previous look-up.
+        same_page: Share in the page of the previous look-up.
+        same_parent: Share in another page under the same parent.
+        rows_each: Rows that were read sequentially after each look-up.
     """
 
     same_segment: float | None
@@ -69,9 +69,9 @@ def scaled_text(value: float, step: float = DECIMAL) -> str:
 
 
 def activity_line(counted: Mapping[str, float]) -> str:
-    """The line of what was counted, by `WORDS`, to the blank as the server prints it.
+    """Return the line for counts by `WORDS`, with exactly the server's layout.
 
-    What is not told is left out.
+    Missing counts are left out.
     """
     parts = [
         f"{scaled_text(counted[word])} {word}{' ' if word == SAME_SEGMENT else ''}"
@@ -88,7 +88,7 @@ def parse_activity(line: str) -> dict[str, float]:
     """Parse a whole line of activity, by `WORDS`.
 
     Raises:
-        ValueError: If it is no such line.
+        ValueError: If the text is not such a line.
     """
     match = _LINE.fullmatch(line)
     if match is None:

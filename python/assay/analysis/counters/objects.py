@@ -1,4 +1,4 @@
-"""Tables of what an engine counted for each of its objects, such as indexes: `[[tables]]`."""
+"""Tables of an engine's counters for each of its objects, such as indexes: `[[tables]]`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Column:
     """A counter that a table has a column for.
 
     Attributes:
-        counter: Its name in the readings.
-        title, unit: For people.
-        kind: Of a counter it is told what it grew by, of a gauge what it was at the end.
+        counter: Name of the counter in the readings.
+        title, unit: Title and unit for readers.
+        kind: `counter` shows the growth, `gauge` the value at the end.
     """
 
     counter: str
@@ -35,13 +35,13 @@ class Column:
 
 @dataclass(frozen=True)
 class PerHundred:
-    """A column of how many of a counter came on 100 of the first.
+    """A column with the count of one counter per 100 of the first column's counter.
 
     Attributes:
-        counter, title, unit: As of any column.
-        place: Which column it is, from 0; None: the last.
-        added: What is added to the first before it is divided by, as a server does that avoids a
-            division by nothing; then the figure is a whole number, rounded down, as there.
+        counter, title, unit: Attributes of `Column`.
+        place: Position of the column, from 0. None means the last.
+        added: Number that is added to the divisor, as some servers do to avoid division by zero.
+            The figure is then an integer, rounded down, as in those servers.
     """
 
     counter: str
@@ -56,18 +56,18 @@ class ObjectTable:
     """A table that an engine declares.
 
     Attributes:
-        name: By which documents call it.
-        title: For people.
-        source: Whose objects are its rows.
-        object: What a row is, such as `index`.
+        name: Name in documents.
+        title: Title for readers.
+        source: Source whose objects are the rows.
+        object: Kind of object in each row, such as `index`.
         parts: Heads of the parts of an object's name, which dots separate; a part that is missing
-            is as the one before it. Empty: it has no parts.
-        columns: Its counters.
-        order: The counter in whose order rows are, most first; None: the first.
-        without: Objects that are no rows, such as sums.
-        per_hundred: The column of such a share; None: there is none.
-        apart: What it is called where it is told of the beginning of a run and of the rest as
-            well; None: it is not.
+            is as the one before it; empty if it has no parts.
+        columns: Columns of the table.
+        order: Counter that sorts the rows, largest first. None means the first one.
+        without: Objects that get no row, such as sums.
+        per_hundred: Column with such a ratio. None means no such column.
+        apart: Title of separate tables for the beginning of a run and for the rest. None means no
+            separate tables.
     """
 
     name: str
@@ -117,15 +117,14 @@ def object_tables(
 ) -> list[dict[str, Any]]:
     """Return each table with its rows: each object's growth, and its gauges at the end.
 
-    An object that is not in the first reading was not counted yet: it has grown from nothing. One
-    that went backwards was reset, and its growth is None. Objects of which nothing grew are left
-    out, whatever their gauges are.
+    An object that is not in the first reading starts from zero. A counter that decreased was reset,
+    and its growth is None. Objects without growth are left out, whatever their gauges are.
 
     Args:
         readings: time_ns, source, object, counter, value; from the reading before the measured
             part to the one after it, words as text.
-        tables: As declared.
-        at_end: source, object, counter, value of gauges at the end; None: there are none.
+        tables: Declared tables.
+        at_end: source, object, counter, value of gauges at the end. None means no gauges.
 
     Returns:
         Of each: name, title, object, parts, columns (counter, title, unit), rows (object, values in

@@ -1,7 +1,7 @@
 """Verdicts on a cause, from rounds of runs with and without the change that removes it. Pure.
 
-Gains are of time: 0.25 is a quarter less. Whoever looks after each round may stop when the interval
-tells something: it holds at any time (`stats.anytime`).
+Gains are shares of time: 0.25 means a quarter less. The interval is valid after any number of
+rounds (`stats.anytime`), so the experiment may stop as soon as it is conclusive.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Slower:
     """An operation that a change makes slower beyond noise.
 
     Attributes:
-        operation: Its name.
-        share: Of its time that it takes longer, at least.
-        lost_s: The same in seconds of a round.
+        operation: Name of the operation.
+        share: Share of its time that it takes longer, at least.
+        lost_s: Extra time in seconds of a round.
     """
 
     operation: str
@@ -47,17 +47,17 @@ class Slower:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on one cause, and what it rests on.
+    """The verdict on one cause, with its basis.
 
     Attributes:
-        verdict: What the rounds come to.
-        operations: Those whose times were added up; empty: the whole.
-        gain: How much less time they took, with the interval that may be looked at at any time;
-            None: no round was compared.
-        whole: The same of the whole.
-        rounds: How many were compared.
-        rounds_needed: How many rounds would decide it, as far apart as these are; None: decided, or
-            more than `ROUNDS_MAX`, or not known.
+        verdict: Result of the rounds.
+        operations: Operations whose times were added up. Empty means the whole run.
+        gain: Saved share of time, with an interval that is valid after any number of rounds; None
+            if no round was compared.
+        whole: Saved share of the time of all operations.
+        rounds: Number of compared rounds.
+        rounds_needed: Number of rounds that would decide it with the present variation. None means
+            decided, or more than `ROUNDS_MAX`, or not known.
         by_plan: Whether it was refuted because no plan changed.
         slower: Other operations that take longer.
     """
@@ -73,7 +73,7 @@ class Judgement:
 
     @property
     def saved_s(self) -> float:
-        """Seconds of a round that are saved, less those that other operations take longer at least.
+        """Saved seconds of a round minus the minimum extra seconds of other operations.
 
         What the whole took would hide a small gain behind the noise of all other operations.
         """
@@ -89,12 +89,12 @@ def judge(
     *,
     plans_stayed: bool = False,
 ) -> Judgement:
-    """Return what rounds of (before, after the change) say of a cause.
+    """Return the verdict on a cause from rounds of (run before, run after the change).
 
     Args:
-        rounds: Those in which both runs ended well, in their order.
-        operations: Those that the cause is claimed of; empty: all.
-        alpha: How often the verdict may be wrong, however often one looks.
+        rounds: Rounds in which both runs succeeded, in their order.
+        operations: Operations that the cause concerns. Empty means all.
+        alpha: Probability of a wrong verdict over all looks together.
         plans_stayed: The change acts through plans alone, and no plan changed.
     """
     if not rounds:

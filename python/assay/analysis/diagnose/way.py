@@ -24,10 +24,10 @@ class Tried:
     """One cause and the experiment on it.
 
     Attributes:
-        cause: As it was claimed.
-        change: What was changed, short.
-        kind: Of the experiment.
-        judgement: What it came to.
+        cause: The finding that claims the cause.
+        change: Short description of the change.
+        kind: Kind of experiment.
+        judgement: Result of the experiment.
         rounds: Runs before and with the change, side by side.
     """
 
@@ -40,7 +40,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Untried:
-    """A cause of which nothing was tried, and why."""
+    """A cause without an experiment, and the reason."""
 
     cause: Finding
     why: str
@@ -52,12 +52,12 @@ class Step:
     """The causes of one run, tried side by side.
 
     Attributes:
-        run: Whose causes they are.
+        run: The run that has these causes.
         on_top_of: Changes that were kept before, in their order.
-        tried: In the order in which they were begun.
-        untriable: Those that nothing here can try.
-        left_out: Those that the budget left no time for.
-        kept: The one whose change is kept from here on; None: none is.
+        tried: Tried causes, in the order of their start.
+        untriable: Causes for which there is no experiment here.
+        left_out: Causes for which the time limit was too short.
+        kept: The cause whose change later steps keep; None if no change is kept.
     """
 
     run: Run
@@ -70,12 +70,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Way:
-    """All steps, and why there are no more.
+    """All steps of a diagnosis, and why it ended.
 
     Attributes:
-        steps: In their order, at least one.
-        ending: Why they ended.
-        last: The run that tells what is left: with all changes that were kept.
+        steps: The steps in their order, at least one.
+        ending: Reason for the end.
+        last: The run with all kept changes. Its findings are the remaining causes.
     """
 
     steps: tuple[Step, ...]
@@ -88,9 +88,9 @@ class Point:
     """The time with the changes that were kept so far.
 
     Attributes:
-        change: The last of them; None: without any.
-        seconds: Of the whole, the geometric mean over runs.
-        runs: How many.
+        change: The change that was kept last. None means no change yet.
+        seconds: Seconds of the whole, the geometric mean over runs.
+        runs: Number of runs.
     """
 
     change: str | None
@@ -99,9 +99,10 @@ class Point:
 
 
 def points(steps: Sequence[Step]) -> list[Point]:
-    """Return the time before any change and after each that was kept; empty where none was.
+    """Return the time before any change and after each kept change; empty without kept changes.
 
-    A run with a change and, in the step after it, one as it is are runs of the same.
+    A run with the kept change and an unchanged run of the next step have equal settings, so both
+    count.
     """
     kept = [step.kept for step in steps if step.kept is not None]
     if not kept:
@@ -125,10 +126,10 @@ def _whole_s(run: Run) -> float | None:
 
 
 def interactions(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield what changes do to one another, a sentence each.
+    """Yield a sentence for each interaction between changes.
 
-    A change that was tried alone and again on top of another tells it: its gain is gone, or comes
-    only then.
+    An interaction shows if a change was tried alone and again together with another: its gain
+    disappears, or appears only then.
     """
     seen: dict[str, tuple[Step, Tried]] = {}
     for step in steps:

@@ -1,8 +1,8 @@
 """The contract of a study's figures: their input and their result.
 
-A figure has *subjects* (an engine, a setting: the columns of a comparison) and *measures* (what is
-compared: the rows). An article that was published is one more subject, so its values stand beside
-ours by the keys of measures.
+A figure has *subjects* (an engine, a setting: the columns of a comparison) and *measures* (the
+compared quantities: the rows). A published article is one more subject. The keys of measures relate
+its values to the study's.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ FIRST, LATER = "first execution", "later executions"
 
 @dataclass(frozen=True)
 class Asked:
-    """A figure as a study's author asks for it.
+    """A figure as the study's file requests it.
 
     Attributes:
         name: Unique in the study.
         kind: Name of a file of this folder.
-        title: As a heading.
-        runs: Of the parts that it is made of.
+        title: Title of the figure.
+        runs: Runs of the parts that it is made of.
         options: Understood by the kind.
-        ceilings: Looks at what the host can do, of these parts.
+        ceilings: Ceilings of the host from these parts.
     """
 
     name: str
@@ -77,9 +77,9 @@ class Column:
     """One column of a table.
 
     Attributes:
-        name: Its heading.
-        unit: As `quantities.text` knows them; None: words.
-        digits: Significant digits that are shown; None: as the unit has it.
+        name: Heading of the column.
+        unit: Unit, as in `quantities.text`. None means text.
+        digits: Number of significant digits. None means the unit's default.
     """
 
     name: str
@@ -93,9 +93,9 @@ class Table:
 
     Attributes:
         name: Unique in its figure; also the name of its file.
-        title: What it shows, in a few words.
-        columns: Of every row.
-        rows: As many cells as there are columns.
+        title: Short description of the table.
+        columns: Columns of every row.
+        rows: Rows with one cell for each column.
     """
 
     name: str
@@ -109,11 +109,11 @@ class Measure:
     """A quantity that is compared.
 
     Attributes:
-        key: By which an article's value is found; unique in the figure.
-        title: In words.
-        unit: As `quantities.text` knows them.
-        values: By name of subject. A subject that has none was not measured.
-        at: Its place on an axis of numbers; None where it has only a name.
+        key: Unique key in the figure, which identifies the article's value.
+        title: Title for readers.
+        unit: Unit, as in `quantities.text`.
+        values: Values by name of subject. A subject without a value was not measured.
+        at: Position on a numeric axis; None if it has only a name.
     """
 
     key: str
@@ -125,11 +125,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of measures, each subject with a colour of its own.
+    """A chart of measures, in which each subject has its own colour.
 
     Attributes:
         name: Unique in its figure.
-        title: What its axis of values is.
+        title: Title of the axis of values.
         kind: `bars` and `dots` a measure a row; `stacked` a bar a subject, or of a table of shares
             a bar each of the columns `keys`, cut into its rows; `lines` along `at`; `scatter` a
             point each at `at`. The others draw a table: `areas` and `over_time` its columns over
@@ -138,10 +138,10 @@ class Chart:
             ratio a row with its interval; `waterfall` a step a row, from none to the last, their
             sum; `trade` panels below each other on one axis of levels, as `TRADE_COLUMNS` has it;
             `heat` the columns `keys` of each row as fields, coloured by their values.
-        keys: The measures that are drawn, all of one unit; of a table the columns.
+        keys: Measures to draw, all with the same unit; for a table its columns.
         logarithmic: Whether the axis of values is; of `fitted` both axes.
-        axis: What the places of `lines` are; of a table the column of places.
-        table: The name of the figure's table that is drawn; None: measures are.
+        axis: Title of the axis of positions for `lines`; for a table its column of positions.
+        table: Name of the figure's table to draw. None means measures are drawn.
     """
 
     name: str
@@ -158,14 +158,14 @@ class Figure:
     """The content of a figure.
 
     Attributes:
-        name, kind, title: As asked.
-        says: Sentences of what it shows, made of its data; the first is the most important.
-        subjects: Names of what is compared, in their order.
-        measures: What is compared.
+        name, kind, title: Name, kind and title as requested.
+        says: Sentences on the result, made from the data; the first is the most important.
+        subjects: Names of the compared subjects, in their order.
+        measures: Compared quantities.
         tables: Each can be taken as a file.
-        charts: What people would rather look at.
-        notes: How it was made, as far as that differs from run to run.
-        missing: What it cannot show, and why; a sentence each.
+        charts: Charts of the measures or tables.
+        notes: Notes on the method that depend on the runs.
+        missing: Sentences on missing results, with the reason.
     """
 
     name: str
@@ -189,9 +189,9 @@ class FigureKind:
     """One file of this folder.
 
     Attributes:
-        name: As a study names it.
-        about: What it shows, in a sentence.
-        options: What may stand in `options`, each with what it means.
+        name: Name in study files.
+        about: One sentence on the figure.
+        options: Names of its options, with their meaning.
         make: Makes the figure. Pure.
     """
 

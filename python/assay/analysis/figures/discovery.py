@@ -42,12 +42,12 @@ def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
     """Refuses a figure's unknown kind or option.
 
     Args:
-        kind: As a study names it.
-        options: Its options.
-        where: How an error names the figure.
+        kind: Name of the figure's kind in study files.
+        options: Options of the figure.
+        where: Name of the figure in errors.
 
     Raises:
-        UsageError: With what is known.
+        UsageError: If the kind or an option is unknown. The message lists the known ones.
     """
     figure_kinds = kinds()
     if kind not in figure_kinds:
@@ -62,7 +62,7 @@ def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
 
 
 def make(asked: Asked) -> Figure:
-    """A figure. One that breaks down shows nothing, says so, and holds up no other.
+    """Make a figure. If this fails, the figure is empty and says so; others are not affected.
 
     Raises:
         UsageError: If the kind or an option is not known.

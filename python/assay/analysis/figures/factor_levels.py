@@ -1,4 +1,4 @@
-"""Levels of a factor along an axis: which factor, in which order, and where each is."""
+"""Levels of a factor along an axis: the factor, the order, and the positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def most_levels(runs: Sequence[StudyRun]) -> str:
-    """The factor with most levels; engines are no axis where anything else varies."""
+    """Return the factor with most levels. Engines are an axis only if nothing else varies."""
     levels: dict[str, set[str]] = {}
     for run in runs:
         for factor, name in run.levels.items():
@@ -29,7 +29,7 @@ def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
     Places are None unless all levels are numbers or sizes; then they stand as the runs do.
 
     Raises:
-        UsageError: If no run has a level of it.
+        UsageError: If no run has a level of the factor.
     """
     levels = list(dict.fromkeys(run.levels[factor] for run in runs if factor in run.levels))
     if not levels:

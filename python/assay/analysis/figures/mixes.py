@@ -29,10 +29,10 @@ class Mix:
         per_s: Operations that succeeded, a second.
         mean_s: Mean latency of all; with one client that does not wait it is the rate's inverse.
         means_s: Mean latency by operation; one that never succeeded has none.
-        latency: By operation.
+        latency: Latency by operation.
         retries: Attempts that were made again.
         failed: Operations that did not succeed, however often they were tried.
-        rate: As the workload's specification calls it; None where it has none.
+        rate: Rate with the name of the workload's specification; None if it has none.
     """
 
     per_s: float
@@ -46,7 +46,7 @@ class Mix:
 
 @lru_cache(maxsize=512)
 def mix_of(run: Run) -> Mix | None:
-    """Return the mix of a run under load; None of an order, and where nothing succeeded."""
+    """Return the mix of a run under load; None for a power order, or if nothing succeeded."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
         return None
@@ -70,5 +70,5 @@ def mix_of(run: Run) -> Mix | None:
 
 
 def operations_of(run: Run) -> list[str]:
-    """Names of the operations that a run plays, in the order of its workload."""
+    """Return the names of a run's operations, in the order of its workload."""
     return [str(name) for name in run.facts["plan"]["operations"]]

@@ -1,7 +1,7 @@
-"""Statements of one run by name: their times, their plans, and the columns that they read.
+"""Statements of one run by name, with their times, plans and read columns.
 
-A statement is called `OPERATION.STATEMENT`, or by its operation alone where that has no other but
-those that begin and end a transaction.
+The name of a statement is `OPERATION.STATEMENT`. It is the operation's name if that has only one
+statement besides the beginning and end of a transaction.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONTROL = ("begin", "commit", "rollback")
 
 @dataclass(frozen=True)
 class Timed:
-    """One statement of one run, in seconds; None where there were too few of it."""
+    """Times of one statement in one run, in seconds. Times from too few executions are None."""
 
     median: float | None
     p99: float | None
@@ -75,7 +75,7 @@ def plans_by_statement(run: Run) -> Mapping[str, Plan]:
 
 @lru_cache(maxsize=512)
 def columns_by_statement(run: Run) -> Mapping[str, tuple[TableColumns, ...]]:
-    """The tables of each statement with their columns, by the same names."""
+    """Return the tables of each statement with their columns, by the statement's name."""
     columns: dict[str, tuple[TableColumns, ...]] = {}
     for table in table_columns(run):
         key = _key(run, table.operation, table.statement, table.name)

@@ -1,4 +1,4 @@
-"""The subjects of a figure: runs that were asked for alike, over the rounds of a study."""
+"""The subjects of a figure: runs with equal requests, over the rounds of a study."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
 
 @dataclass(frozen=True)
 class Subject:
-    """Runs that were asked for alike.
+    """Runs with equal requests.
 
     Attributes:
         name: Unique in the figure.
-        runs: By their rounds; at least one.
-        levels: By factor the name of the level.
+        runs: Runs by round; at least one.
+        levels: Name of the level by factor.
     """
 
     name: str
@@ -53,7 +53,7 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
     """The subjects of a figure, in the order in which its runs are given.
 
     Args:
-        asked: The figure.
+        asked: The requested figure.
         without: Factors that make no subjects, because the figure has an axis for them.
     """
     groups: dict[_Key, list[StudyRun]] = {}
@@ -119,7 +119,7 @@ def measure(
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
     """Return the name of a subject: the engine's title, then the levels of other factors.
 
-    Where its level names a version, the version is said, too, whatever stands beside it.
+    If its level names a version, the name always includes the version.
     """
     by_factor = dict(levels)
     others = [_level(factor, name) for factor, name in by_factor.items() if factor != ENGINE]

@@ -61,57 +61,63 @@ class Case:
     """One run, as findings see it. Whatever was not measured is empty or None.
 
     Attributes:
-        run_id: Of the run.
-        operations: Of the measured part.
+        run_id: Id of the run.
+        operations: Operations of the measured part.
         cores: CPUs that the run may use.
         accounts: CPU seconds of the measured part.
-        load: Of a closed or an open load; None in the power order.
-        pinned: How many CPUs `engine` and `client` were pinned to, if they were.
-        counters: What the engine counted, as `analysis.engine_counters` tells it.
+        load: Figures of a closed or an open load. None in the power order.
+        pinned: Number of CPUs that `engine` and `client` were pinned to, if any.
+        counters: The engine's counters, from `analysis.engine_counters`.
         settings: The engine's effective settings.
-        advice: `engine.advice` of the record: the engine's words for what can be changed.
-        plans: By operation, one a statement.
+        advice: `engine.advice` of the record: the engine's names of settings and statements to
+            change.
+        plans: Plans by operation, one for each statement.
         profile: CPU samples.
         statements: Text of each operation, as it was sent but for drawn values.
-        results: Columns that each operation returned, of those whose rows were kept.
-        tables: By name.
-        data_bytes: Size of the data on disk; None: not known.
-        executions: One row an execution that succeeded, warm-up included, as `EXECUTIONS`.
-        where: Where the time of all operations together went; empty where that is not known.
+        results: Columns that each operation returned, if its rows were kept.
+        tables: Facts of tables by name.
+        data_bytes: Size of the data on disk; None if not known.
+        executions: One row for each successful execution, including the warm-up, with the columns
+            `EXECUTIONS`.
+        where: Split of the time of all operations together; empty if not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
         environment: Host and product.
-        state: What was in memory at the start, `hot`, `cold`, `os-warm` or `loaded`; None: unknown.
-        test: Of the specification, as it was played; None without one.
-        statement_times: Of operations whose statements were noted, by name.
-        stalls: Times in which a load got little done; None where that is not known.
-        mixes: Of clients that play an order by themselves; None of others.
-        cluster: What nodes did; None of an engine that is no cluster.
-        knobs: `engine.knobs` of the record: settings that are worth varying, by their names.
-        request: What was asked for.
-        prepared: Whether statements were prepared once a session; else each execution was planned.
+        state: State of caches at the start: `hot`, `cold`, `os-warm` or `loaded`. None means
+            unknown.
+        test: The specification's test, as it was carried out. None without a test.
+        statement_times: Statement times of operations whose statements were noted, by name.
+        stalls: Times of low throughput in a load; None if not known.
+        mixes: Figures of clients that each execute a fixed order. None for other loads.
+        cluster: Work of the nodes; None if the engine is not a cluster.
+        knobs: `engine.knobs` of the record: settings that may be varied, by name.
+        request: The run's request.
+        prepared: Whether statements were prepared once per session. Otherwise each execution was
+            planned.
         can_prepare: Whether they were sent as text, and could have been prepared.
-        indexes: By table, from the engine's catalogue; None: the engine does not tell.
-        foreign_keys: From the engine's catalogue; empty where it does not tell.
-        changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
+        indexes: Indexes by table, from the engine's catalogue; None if the engine does not report
+            them.
+        foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
+        changed_settings: Settings of the optimiser that differ from the default; None if the engine
+            does not report them.
         alternatives: Plans that would be chosen if one thing were changed, by operation.
-        blockers: Sessions that others waited for, those waited for longest first; None: the engine
-            does not tell.
-        workers: Upkeep of the server and old snapshots beside the load; None: the engine does not
-            tell.
-        neighbours: Programs beside the run on the same host; None: nobody looked.
-        disk: Traffic of the disk that holds the data; None: nobody looked.
+        blockers: Sessions that blocked others, the longest waits first; None if the engine does not
+            report them.
+        workers: Maintenance of the server and old snapshots besides the load; None if the engine
+            does not report them.
+        neighbours: Other programs on the same host; None if not sampled.
+        disk: Traffic of the disk that holds the data; None if not sampled.
         functions: Calls and seconds of functions that the engine counts, in the measured part.
-        triggers: The same of triggers, where plans do not have them.
+        triggers: Calls and time of triggers, if plans do not have them.
         other_clients: CPU seconds of sessions of other clients, by their application.
-        client_queue_share: Time that the load generator was ready and had no CPU, as a share of
-            service time; None: not known.
-        look_interval_s: Time between two looks at the engine's threads; None: nobody looked.
+        client_queue_share: Time that the load generator waited for a CPU, as a share of service
+            time; None if not known.
+        look_interval_s: Time between two samples of the engine's threads; None if not sampled.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
-            None: one driver drove, or no host told.
-        own_tables: Whether it asked tables that were there, which Assay did not make.
-        counted_scans: Of statements that were observed and are one scan, what the server counted of
-            it, as a sentence.
-        is_observed: Whether others drove the server, and the record is of looks at it.
+            None means one driver drove, or no host told.
+        own_tables: Whether it queried existing tables, which Assay did not create.
+        counted_scans: Sentence on the server's row counters for observed statements that consist of
+            one scan.
+        is_observed: Whether the record is an observation of a server that other clients drove.
     """
 
     run_id: str
@@ -163,7 +169,7 @@ class Case:
 
     @cached_property
     def trees(self) -> dict[str, TimeNode]:
-        """The tree of each operation's time, by name; without those that were not split."""
+        """Return the time trees of operations by name, without operations that were not split."""
         computing = computing_by_operation(self.profile, self.plans, prepared=self.prepared)
         return {
             op.name: tree
@@ -173,7 +179,7 @@ class Case:
 
     @cached_property
     def time(self) -> TimeNode | None:
-        """The time tree of the whole run; None where nothing was split."""
+        """Return the time tree of the whole run; None if nothing was split."""
         return run_tree(self.shares, self.trees, self.where)
 
     @property
@@ -183,12 +189,12 @@ class Case:
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of the run's time of each operation, where it is known."""
+        """Return each operation's share of the run's time, if known."""
         return {op.name: op.share for op in self.operations if op.share is not None}
 
     @property
     def engine_cores(self) -> int | None:
-        """CPUs that the engine may use: those it is pinned to, else those of the run."""
+        """Return the number of CPUs that the engine may use: of its pin, or else of the run."""
         return self.pinned.get("engine", self.cores)
 
     @property
@@ -231,7 +237,7 @@ class Case:
     def part(self, *names: str) -> dict[str, float]:
         """Return the part of each operation's own time that went into the named parts together.
 
-        Operations of which none of these parts was measured are left out.
+        Operations without a measurement of these parts are left out.
         """
         fractions = {}
         for op in self.operations:
@@ -254,9 +260,9 @@ class Case:
         return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
 
     def with_measured(self, *names: str) -> Case:
-        """Return the case of those operations of which one of the named parts was measured.
+        """Return the case with only the operations for which a named part was measured.
 
-        What was not split is not known to have waited for nothing, so claims about waiting are of
+        Operations that were not split may have waited, too. So claims about waiting refer only to
         the time of these operations.
         """
         return self.only(self.part(*names))
@@ -264,7 +270,7 @@ class Case:
     def only(self, names: Iterable[str]) -> Case:
         """Return the case of some operations, with their shares of their time together.
 
-        There are none in it where that is less than `KNOWN_SHARE` of the run's time.
+        It is empty if they have less than `KNOWN_SHARE` of the run's time.
         """
         chosen, shares = set(names), self.shares
         together = math.fsum(shares.get(name, 0.0) for name in chosen)
@@ -314,13 +320,13 @@ class Case:
         """A finding about a part of the time of some operations.
 
         Args:
-            method: Its heading in docs/numbers/findings.
+            method: Heading of the method in docs/numbers/findings.
             claim: The claim, with its numbers.
-            fractions: Of the operations that it is about, how much of their own time, 0 to 1.
-            tells: As `Finding` has it, as all that follow.
-            to_try: What to do.
-            evidence: What it rests on.
-            advice: What can be carried out.
+            fractions: Share of each operation's own time that the finding concerns, 0 to 1.
+            tells: Attribute of `Finding`, like all that follow.
+            to_try: Next step for the user.
+            evidence: Evidence for and against the claim.
+            advice: Change that can be carried out.
         """
         names = self.largest_first(fractions)
         change = None
@@ -385,7 +391,7 @@ class Case:
         return {name: tree.share_of(path) for name, tree in self.trees.items()}
 
     def readings(self, name: str) -> list[float]:
-        """A figure over time, as the engine declares it; empty where it does not."""
+        """Return a declared figure over time; empty if the engine does not declare it."""
         series = (self.counters or {}).get("series", ())
         figure = next((figure for figure in series if figure["name"] == name), {"values": ()})
         return [value for value in figure["values"] if value is not None]
@@ -428,7 +434,7 @@ class Case:
         )
 
     def indexes_of(self, table: str | None, schema: str | None) -> tuple[Index, ...]:
-        """Return the indexes of a table; where schemas are known, of the one in this schema."""
+        """Return the indexes of a table, in this schema if schemas are known."""
         indexes = (self.indexes or {}).get(table or "", ())
         return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
 
@@ -442,7 +448,7 @@ class Case:
         return f", which {does}" if does else ""
 
     def try_words(self, method: str, fractions: Mapping[str, float], does: str) -> str:
-        """The command that carries out the advice of a finding, and what it does."""
+        """Return the command that carries out a finding's advice, with its effect."""
         names = self.largest_first(fractions)
         key = f"{method}:{names[0]}" if names else method
         return f"`assay try {self.run_id} {key}` {does}"
@@ -451,7 +457,7 @@ class Case:
 def index_advice(
     table: str, columns: Sequence[str], schema: str | None, gain_share: float
 ) -> Advice:
-    """Return the advice to make an index of a table; its schema, where it is known, is a value."""
+    """Return the advice to create an index on a table. `values` includes its schema if known."""
     values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
     return Advice("index", table, values, gain_share)
 
@@ -476,5 +482,5 @@ def at_least(fractions: Mapping[str, float], least: float) -> dict[str, float]:
 
 
 def product(fractions: Mapping[str, float], factors: Mapping[str, float]) -> dict[str, float]:
-    """Fraction by fraction; what has no factor is left out."""
+    """Return fractions multiplied by their factors, without those that have no factor."""
     return {name: part * factors[name] for name, part in fractions.items() if name in factors}

@@ -17,10 +17,10 @@ EACH_SETTING = "{limits} may use that much"
 
 
 def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
-    """Return the statements that make an advised change; None: the engine names none.
+    """Return the statements that make an advised change; None if the engine declares none.
 
     Args:
-        advice: What is advised.
+        advice: The advised change.
         facts: `engine.advice` of the record.
     """
     if (statement := advice.values.get("statement")) is not None:

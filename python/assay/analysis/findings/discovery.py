@@ -1,4 +1,4 @@
-"""Finds the findings of this folder and asks them all."""
+"""Collects the findings of this folder and calls each one."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def methods() -> dict[str, Callable[[Case], list[Finding]]]:
 
 
 def findings(case: Case) -> list[Finding]:
-    """Return the findings of one run, in the order in which they are said."""
+    """Return the findings of one run, in the order of the report."""
     return list(judged_findings(case).findings)
 
 
 def judged_findings(case: Case) -> Judged:
-    """Return the findings of one run in their order, and the causes that were silenced."""
+    """Return the findings of one run in their order, and the causes that were ruled out."""
     given = judged(
         case,
         (finding for method, find in methods().items() for finding in _safely(method, find, case)),

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """The engine's facts of one table at the end of the measured part; None where absent.
+    """The engine's facts of one table at the end of the measured part. Unknown facts are None.
 
     Attributes:
         rows: Live rows, by the engine's own count.
-        dead_rows: Versions of rows that nobody can see any more and that still take place.
+        dead_rows: Row versions that no transaction can see any more and that still occupy space.
         changed_rows: Rows inserted, changed or deleted since statistics were gathered.
         estimated_rows: Rows that the optimiser takes the table to have.
-        bytes: What it takes on disk, without indexes.
+        bytes: Bytes on disk, without indexes.
         analyzed: Whether statistics were ever gathered.
     """
 
@@ -60,11 +60,12 @@ class Setting:
 
     Attributes:
         role: Such as `work_memory`.
-        name: The engine's own word.
-        value: As the engine tells it; None: it does not.
-        limits: Of memory, what may use that much; None: the engine does not say.
-        cheaper: The value with which commits wait less; None: the engine has none.
-        but: What is given up for that value.
+        name: Name of the setting in the engine.
+        value: Value that the engine reports; None if it reports none.
+        limits: For a memory setting, the consumer that it limits; None if the engine does not
+            declare it.
+        cheaper: The value with which commits wait less; None if the engine has none.
+        but: Disadvantage of that value.
         alike: Other values with which commits wait no more than with the cheaper one.
     """
 
@@ -78,7 +79,7 @@ class Setting:
 
     @property
     def bytes(self) -> int | None:
-        """The value as a size, in binary units as engines mean them; None if it is none."""
+        """Return the value as bytes, in binary units; None if it is not a size."""
         return size_bytes(self.value)
 
     @property

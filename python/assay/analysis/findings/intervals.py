@@ -1,7 +1,7 @@
 """Computes intervals of time shares, from passes and from the number of samples.
 
-One run cannot say how runs differ. What its passes and looks say is the least that a figure is
-unsure by. Both errors are independent, so their half widths add up as squares.
+One run cannot show the variation between runs. Its passes and samples give a lower bound of the
+uncertainty. Both errors are independent, so the squares of their half widths add up.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def share_interval(
     """Return the 95 % interval of the share that fractions of operations are of a pass's time.
 
     Args:
-        measured: One row an execution of the measured part: pass, operation, seconds.
-        fractions: Of operations, how much of their own time is meant, 0 to 1.
-        looks: How often each operation's threads were looked at; None: its parts were counted.
+        measured: One row for each execution of the measured part: pass, operation, seconds.
+        fractions: Share of each operation's own time that is meant, 0 to 1.
+        looks: Number of samples of each operation's threads; None if its parts were counted.
 
     Returns:
-        None below `PASSES_MIN` whole passes (those that hold each operation), and where neither
-        passes nor looks say how far the share is known.
+        None below `PASSES_MIN` complete passes, and if neither passes nor samples give the
+        uncertainty of the share.
     """
     if measured.is_empty() or not fractions:
         return None
@@ -82,7 +82,7 @@ def _wider(
 
 
 def mean_interval(shares: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of the mean of shares, by Student's t, within 0 to 1; None of too few."""
+    """Return the 95 % interval of the mean of shares, by Student's t; None for too few."""
     if len(shares) < PASSES_MIN:
         return None
     ends = mean_of(shares).interval

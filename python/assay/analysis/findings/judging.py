@@ -1,7 +1,7 @@
 """Judges the certainty of each cause, and the share of time it may claim.
 
-A cause is seen if two independent witnesses saw it, and suspected on the word of one. A witness
-against it silences it. No cause claims more than the node of the time tree that it is a part of.
+A cause is `seen` if two independent witnesses support it, and `suspected` with one. Contradicting
+evidence rules it out. No cause claims more time than its node of the time tree.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Judged:
     """Findings after they were judged.
 
     Attributes:
-        findings: Those that are said.
+        findings: Findings for the report.
         silenced: Causes that a witness contradicts.
     """
 
@@ -45,7 +45,7 @@ class Judged:
 
 
 def judged(case: Case, findings: Iterable[Finding]) -> Judged:
-    """Return findings with their certainty, none above its node, and those that were silenced."""
+    """Return findings with their certainty, limited to their nodes, and causes ruled out."""
     given = list(findings)
     silenced = tuple(
         finding for finding in given if finding.tells == "cause" and finding.contradictions
@@ -130,7 +130,7 @@ def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
 
 
 def _common_part(left: str, right: str) -> str | None:
-    """Return the outer of two nodes of which one holds the other; None: they are apart."""
+    """Return the outer of two nodes of which one holds the other; None if they are apart."""
     if left == right or right.startswith(f"{left}/"):
         return left
     return right if left.startswith(f"{right}/") else None

@@ -16,16 +16,16 @@ Side = Literal["scheduling", "blocking"]
 
 
 def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: str | None) -> str:
-    """The sweep of the first knob that has one of some counters on a side, and what it varies.
+    """Return the sweep command of the first knob with one of some counters, and its subject.
 
     Args:
         case: The run.
-        side: Of the trade.
+        side: Side of the trade.
         counters: Words of `cluster_counters`.
-        operation: To which the sweep is confined; None: it is not.
+        operation: Operation to which the sweep is restricted. None means no restriction.
 
     Returns:
-        Empty where the engine has no such knob.
+        Empty if the engine has no such knob.
     """
     for knob in case.knobs.values():
         if set(knob[side]) & set(counters):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Return what bounds the run first, then its causes, then where its time goes.
 
-    Of causes those that were seen stand before those that are suspected. Within each, largest
-    effect first. Of what bounds the run only the largest is kept.
+    Causes that were seen come before suspected ones, each in order of their effect. Of the claims
+    on the run's bound only the largest is kept.
     """
     ordered = sorted(
         findings,

@@ -1,4 +1,4 @@
-"""Reads from a record what only findings need, and puts it beside what the summary knows."""
+"""Reads the additional facts that findings need, and combines them with the summary."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ def _bare(table: str) -> str:
 
 
 def is_prepared(run: Run) -> bool:
-    """Return True if statements were prepared once a session, as recorded."""
+    """Return True if statements were prepared once per session, as recorded."""
     return bool((run.facts.get("script") or {}).get("prepared"))
 
 
 def can_prepare(run: Run) -> bool:
-    """Return whether the session can prepare statements, and nothing asked for forbids it."""
+    """Return whether the session can prepare statements and no option forbids it."""
     prepares = run.facts["engine"].get("prepares", False)
     return bool(prepares and not run.facts.get("pooled") and not run.facts.get("test"))
 

@@ -1,9 +1,9 @@
 """Splits the host's CPU time into four accounts that sum to the machine.
 
 Engine and driver share one account where the engine is embedded in the driver's host. Background is
-what the machine was busy with beyond our own processes. Header, checks, tables and the chart over
-time all take their figures from `cpu_used` and `machine_used`, whose growth between two times
-`used_at` gives.
+the CPU time of all processes that are not Assay's or the engine's. Header, checks, tables and the
+chart over time all take their figures from `cpu_used` and `machine_used`, whose growth between two
+times `used_at` gives.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Accounts:
 
     Attributes:
         window_s: Length of the window.
-        cpus: How many CPUs the machine has online.
+        cpus: Number of CPUs that are online.
         by_process: CPU seconds of each of our accounts.
-        busy_s: CPU seconds of the whole machine, ours included, stolen time not.
+        busy_s: CPU seconds of the whole machine, including Assay's, without stolen time.
         idle_s: Idle, waiting for a device included.
-        steal_s: Taken by the hypervisor; None where the kernel does not tell.
+        steal_s: Seconds stolen by the hypervisor; None if the kernel does not report it.
     """
 
     window_s: float
@@ -49,7 +49,7 @@ class Accounts:
 
     @property
     def background_s(self) -> float:
-        """CPU seconds of everything that is not ours."""
+        """CPU seconds of all other processes."""
         return max(0.0, self.busy_s - sum(self.by_process.values()))
 
     @property
@@ -111,7 +111,8 @@ def used_at(cumulated: pl.DataFrame, times_ns: pl.Series) -> pl.DataFrame:
 
     Args:
         cumulated: time_ns, account, cpu_ns: growth since the first sample.
-        times_ns: At a time before the first sample or after the last one it is as there.
+        times_ns: Times of interest. Before the first or after the last sample, that sample's value
+            is used.
 
     Returns:
         time_ns, account, cpu_ns (float), ordered by time and account.
@@ -145,7 +146,7 @@ def machine_used(cpus: pl.DataFrame) -> pl.DataFrame:
     """Return the busy, idle and stolen time of all CPUs together since the first sample.
 
     Columns: time_ns, account (BUSY_TIME, IDLE_TIME, STEAL_TIME where the kernel tells it), cpu_ns,
-    ordered by time. A counter that went backwards grew by nothing.
+    ordered by time. A counter that decreased has no growth.
     """
     kinds = {BUSY_TIME: BUSY, IDLE_TIME: WAITING, STEAL_TIME: ("steal_ns",)}
     present = {
@@ -178,8 +179,8 @@ def machine_used(cpus: pl.DataFrame) -> pl.DataFrame:
 def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
     """Return the CPU time that each account had used by each sample since the first one.
 
-    Columns: time_ns, account, cpu_ns, ordered by time. It is what processes were seen to use, or
-    what their parents were told of ended children where that is more: never both.
+    Columns: time_ns, account, cpu_ns, ordered by time. It is the larger of the sampled use of
+        processes and the use of ended children that their parents report, never both.
     """
     if processes.is_empty():
         return pl.DataFrame(schema=USED_SCHEMA)
@@ -211,7 +212,7 @@ def read_by_account(
 ) -> dict[str, float] | None:
     """Bytes that each account had storage read, between the samples around a window.
 
-    None where the kernel does not tell it of every process, or there are no two samples.
+    None if the kernel does not report it for every process, or there are fewer than two samples.
     """
     edges = _edges(processes["time_ns"], begun_ns, ended_ns)
     if edges is None or processes["read_bytes"].null_count():

@@ -1,8 +1,8 @@
-"""Measures the contiguity of reads: where each begins relative to the end of the one before.
+"""Measures the contiguity of reads: distance of each from the end of the previous one.
 
-Requests are those that the driver of the device was given, after the kernel merged neighbours and
-read ahead. Of several streams that take turns each request is far from the one before it, though
-each stream may be sequential: so it is also told which are near one of the last requests.
+Requests are those that the device's driver received, after the kernel merged neighbours and read
+ahead. If several sequential streams alternate, each request is far from the previous one. So
+requests near any of the last ones are counted as well.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Contiguity:
     """The reads of a device in the measured part.
 
     Attributes:
-        devices: Those whose requests are told: the data's, or the disks below it.
+        devices: Devices whose requests were traced: the data's, or the disks below it.
         operations: One row an operation and `all`: operation, reads, read_bytes, mean_read_bytes,
             read_ahead_share (by way of the kernel's read-ahead); sequential_share (begin
             where the one before ended), near_share (within 128 KiB of it, either way),
@@ -59,8 +59,8 @@ class Contiguity:
             is `all` alone.
         distances: operation, forward, at_most_bytes (null: no bound; 0: sequential), reads.
         run_lengths: operation, at_most_reads (a power of two), runs, reads, read_bytes.
-        others_reads: Reads that processes which are not the engine's had done: they are in none of
-            the tables. None: the engine's processes are not known, so all reads are in them.
+        others_reads: Number of reads of other processes, which the tables exclude; None if the
+            engine's processes are not known, so the tables include all reads.
     """
 
     devices: tuple[str, ...]
@@ -74,8 +74,8 @@ def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
     """Return the contiguity of reads in all and by operation; None without traced requests.
 
     Args:
-        run: Any, played to its end or not.
-        device: By the kernel's name; None: the one that holds the data.
+        run: Any run, complete or not.
+        device: The kernel's name of the device. None means the one that holds the data.
     """
     devices = (device,) if device is not None else traced_devices(run)
     if not devices or not run.has("requests"):

@@ -41,7 +41,7 @@ SCHEMA = {
 
 
 def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = False) -> pl.DataFrame:
-    """CPU time over time, one row an interval (and CPU), in mpstat's words.
+    """Return CPU use over time in mpstat's terms, one row per interval (and CPU).
 
     Columns: time_s (end of the interval, since the measured part began; warm-up is before 0),
     seconds (its length), cpu (`all`, and with `each_cpu` their numbers), %usr, %nice, %sys,
@@ -49,11 +49,11 @@ def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = Fal
     null.
 
     Args:
-        run: Any, played to its end or not.
-        interval_s: None: between every two samples.
-        each_cpu: Whether each CPU has rows of its own beside those of all.
+        run: Any run, complete or not.
+        interval_s: Length of an interval. None means between every two samples.
+        each_cpu: Whether each CPU has its own rows besides those for all CPUs.
 
-    Empty where CPUs were not observed.
+    It is empty if CPUs were not observed.
     """
     if not run.has("cpus"):
         return pl.DataFrame(schema=SCHEMA)
@@ -109,7 +109,7 @@ def cpu_time(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def shares() -> list[pl.Expr]:
-    """Percent of the CPUs' time by mpstat's words, of rows with the counters of `PARTS`."""
+    """Return percent of CPU time in mpstat's terms, from rows with the counters of `PARTS`."""
     total = pl.sum_horizontal(PARTS.values())
     return [
         pl.when(total > 0).then(pl.col(counter) / total * 100).alias(word)

@@ -52,21 +52,21 @@ COUNTERS = (
 def disk_series(
     run: Run, interval_s: float | None = 1.0, device: str | None = None
 ) -> pl.DataFrame:
-    """Every device of a run over time, one row a device and interval, in iostat's words.
+    """Return every device of a run over time in iostat's terms, one row per device and interval.
 
     Columns: time_s (end of the interval, since the measured part began; warm-up is before 0),
-    seconds (its length), device, kind (disk, partition, stacked; null: not known), then r/s, rkB/s,
-    rrqm/s, %rrqm, r_await (ms), rareq-sz (KiB), the same of writes (w) and discards (d), f/s,
-    f_await (ms), aqu-sz and %util. Rates are over the time between the two samples that are nearest
-    to the interval's ends.
+    seconds (its length), device, kind (disk, partition, stacked; null if not known), then r/s,
+    rkB/s, rrqm/s, %rrqm, r_await (ms), rareq-sz (KiB), the same of writes (w) and discards (d),
+    f/s, f_await (ms), aqu-sz and %util. Rates are over the time between the two samples that are
+    nearest to the interval's ends.
 
     Args:
-        run: Any, played to its end or not.
-        interval_s: None: between every two samples.
-        device: Only this one; None: all. Sums over devices are of kind `disk` alone, because I/O of
-            a partition or a stacked device is also that of the disks below.
+        run: Any run, complete or not.
+        interval_s: Length of an interval. None means between every two samples.
+        device: Only this device. None means all devices. Sums over devices are of kind `disk`
+            alone, because I/O of a partition or a stacked device is also that of the disks below.
 
-    Empty where disks were not observed.
+    It is empty if disks were not observed.
     """
     if not run.has("disks"):
         return pl.DataFrame(schema=_schema())
@@ -104,7 +104,7 @@ def iostat(samples: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 def data_device(run: Run) -> str | None:
     """The block device that holds the instance's data, as the kernel names it in /proc/diskstats.
 
-    None where the data lie on no block device (memory, network), or nobody looked.
+    None if the data are not on a block device (memory, network), or it was not sampled.
     """
     host = run.environment.get("host") or {}
     if "data_device" in host:

@@ -1,7 +1,7 @@
 """Resource limits of an engine: how much it used and whether the limit held it back.
 
-A limit is felt where the kernel says so: periods in which CPU time had run out, allocations that
-met the limit of memory. Of a disk it says nothing; what was used is told beside what was allowed.
+The kernel reports the effect of CPU and memory limits: periods without CPU time left, and
+allocations at the memory limit. For disks it reports nothing, so use is compared with the limit.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class LimitUse:
     """A limit of one resource and its use.
 
     Attributes:
-        name: As it was asked for.
+        name: Name of the limit in the request.
         asked, effective: Cores, CPUs, operations or bytes a second, or bytes; `effective` is None
             where the kernel told none.
-        used: In the same unit: the mean over the time between the two readings, of memory the most;
-            None where it was not counted.
+        used: Mean use between the two readings, in the same unit; for memory the maximum; None if
+            not counted.
         seconds: Between the readings.
-        felt: The share of periods in which CPU time had run out, or how often memory met its limit;
-            None where the kernel does not tell.
-        binding: Whether it held the engine back; None: that cannot be said of it.
+        felt: Share of periods in which CPU time ran out, or how often memory reached its limit;
+            None if the kernel does not report it.
+        binding: Whether the limit slowed the engine; None if not known.
     """
 
     name: str
@@ -75,7 +75,7 @@ class LimitUse:
 
     @property
     def excess(self) -> float | None:
-        """Share of what was allowed that was used beyond it, 0 if none was; None: not known."""
+        """Return the use beyond the limit as a share of it, at least 0; None if not known."""
         if self.used is None:
             return None
         allowed = self.asked
@@ -91,11 +91,11 @@ class LimitsUsed:
     """All limits of a run.
 
     Attributes:
-        version: Of the control groups.
-        device: Whose limits those of a disk are; None: no disk is limited.
-        uses: One a limit.
-        notes: What a reader should know of them.
-        oom_kills: Processes that were killed for want of memory; None: not counted.
+        version: Version of the control groups.
+        device: The device to which disk limits apply. None means no disk limits.
+        uses: Use of each limit.
+        notes: Notes for readers.
+        oom_kills: Number of processes killed for lack of memory; None if not counted.
     """
 
     version: int

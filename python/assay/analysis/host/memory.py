@@ -21,12 +21,12 @@ SAMPLES = {"time_ns": pl.Int64, "rss_bytes": pl.Int64, "pss_bytes": pl.Int64}
 
 @dataclass(frozen=True)
 class Peak:
-    """The largest memory that was sampled or reported; None where absent.
+    """Peak memory that was sampled or reported. Unknown values are None.
 
     Attributes:
-        rss_bytes: Resident, what processes share counted once.
+        rss_bytes: Resident memory. Memory that processes share counts once.
         pss_bytes: The sum of the processes' proportional memory.
-        engine_bytes: By the engine's own account, when it was asked for its plan.
+        engine_bytes: Memory that the engine reported with the plan.
     """
 
     rss_bytes: int | None = None

@@ -1,4 +1,4 @@
-"""Programs beside the run on the same host: what each used in the measured part."""
+"""Other programs on the same host, and their use of resources in the measured part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTERS = ("cpu_ns", "read_bytes", "write_bytes")
 
 
 def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
-    """Return programs that used a CPU beside the run, most CPU first; None if not sampled."""
+    """Return other programs that used a CPU, most CPU first; None if not sampled."""
     window = window_of(run)
     if window is None or not (run.has(STREAM) and run.has("processes")):
         return None
@@ -42,12 +42,12 @@ def neighbours(
     window: tuple[int, int],
     besides: pl.Series | None = None,
 ) -> tuple[Neighbour, ...]:
-    """Return programs that used a CPU beside the run, most CPU first.
+    """Return other programs that used a CPU, most CPU first.
 
     Args:
-        looks: At all processes of the host.
+        looks: Samples of all processes of the host.
         followed: Samples of the processes of the run.
-        window: When the measured part began and ended.
+        window: Beginning and end of the measured part.
         besides: Numbers of other processes of the run, too short to be among these.
     """
     grown = growth(looks, window).join(followed.select(PROCESS).unique(), on=PROCESS, how="anti")

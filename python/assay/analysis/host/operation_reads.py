@@ -60,7 +60,7 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
 
     Args:
         run: Any, played to its end or not.
-        device: As in /proc/diskstats; None: the one that holds the data.
+        device: As in /proc/diskstats; None means the one that holds the data.
 
     Figures are null where nothing was observed. Empty where operations overlap, because what a
     device did for which of them is not known.
@@ -88,7 +88,7 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
 def own_read_bytes(run: Run, operation: str) -> float | None:
     """Median of what the engine's own processes read from devices in an execution of an operation.
 
-    None where the kernel did not count it.
+    It is None if the kernel did not count it.
     """
     if not (run.has("events") and run.has("tasks")):
         return None

@@ -1,8 +1,7 @@
-"""Reads of a query placed on what the disk gives: the size of a read against reads a second.
+"""Compares a query's reads with the disk's ceiling: size of a read against reads a second.
 
-A query that waits for one read before it asks for the next can have no more reads a second than the
-disk gives one at a time, whatever it gives of many at once. So a query's reads are held against
-what the disk gives of as many at once as it had under way.
+A query that waits for one read before it requests the next is limited by the disk's rate at queue
+depth 1. So a query's reads are compared with the disk's rate at the query's own mean queue depth.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Reads:
     Attributes:
         size_bytes: Mean size of a read.
         per_s: Reads a second while it ran.
-        at_once: Reads under way on the average while there were any; None: nobody looked.
+        at_once: Mean queue depth while reads were in progress; None if not sampled.
     """
 
     size_bytes: float
@@ -36,14 +35,14 @@ class Reads:
 
 @dataclass(frozen=True)
 class Placed:
-    """Reads beside what the disk gives.
+    """Reads compared with the disk's ceiling.
 
     Attributes:
-        reads: Of the operation.
-        depth: How many at once they are held against.
-        random, sequential: Reads a second that the disk gives of their size and depth; None: it
-            was not measured there.
-        most: The same at random of as many at once as gave most.
+        reads: Reads of the operation.
+        depth: Queue depth of the comparison.
+        random, sequential: The disk's reads a second at their size and depth; None if not measured
+            there.
+        most: The disk's highest rate of random reads of this size, at the best queue depth.
     """
 
     reads: Reads
@@ -59,7 +58,7 @@ class Placed:
 
     @property
     def share_interval(self) -> tuple[float, float] | None:
-        """Ends of the share, as far as the disk's own interval makes them."""
+        """Return the ends of the share from the interval of the disk's ceiling."""
         random = self.random
         if random is None or random.low is None or random.high is None or not random.low > 0:
             return None
@@ -67,7 +66,7 @@ class Placed:
 
     @property
     def more_at_once(self) -> float | None:
-        """The factor by which the disk gives more reads a second at a deeper queue."""
+        """Return the factor by which the disk's rate is higher at a deeper queue."""
         if self.random is None or self.most is None:
             return None
         return self.most.value / self.random.value
@@ -79,7 +78,7 @@ class Placed:
 
 
 def place(reads: Reads, ceiling: Ceiling) -> Placed:
-    """Places reads beside what the disk gives of their size, as many at once."""
+    """Compares reads with the disk's ceiling at their size and queue depth."""
     depths = ceiling.depths()
     depth = min(max(reads.at_once or 1.0, depths[0]), depths[-1]) if depths else 1.0
     return Placed(

@@ -1,4 +1,4 @@
-"""Samples of counters, thinned to slots of equal length, and what grew between two of them."""
+"""Samples of counters, thinned to slots of equal length, and the growth between two samples."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def thinned(samples: pl.DataFrame, by: str, zero_ns: int, interval_s: float | No
     """The sample nearest to each multiple of the interval since `zero_ns`, in the order of time.
 
     Args:
-        samples: With `time_ns` and the column `by`.
-        by: The name of what a row is of.
-        zero_ns: Where intervals begin.
+        samples: Rows with `time_ns` and the column `by`.
+        by: Column with the name of the row's subject.
+        zero_ns: Start of the first interval.
         interval_s: Distance of two rows of a name; None, or shorter than samples are apart: all.
     """
     if interval_s is None:
@@ -70,7 +70,7 @@ def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: in
 
 
 def grown(counter: str, by: str) -> pl.Expr:
-    """Growth of a counter since the row before of the same name; null where it went backwards."""
+    """Return a counter's growth since the previous row of the same name; null if it decreased."""
     now = pl.col(counter).cast(pl.Int64)
     growth = now - now.shift(1).over(by)
     return pl.when(growth >= 0).then(growth).alias(counter)

@@ -20,14 +20,14 @@ class Slowing:
     """The time that a resource's use took and the stops that were made for it.
 
     Attributes:
-        asked: Factor by resource.
-        cpu_s: Time that the engine computed; what ran side by side counts once.
+        asked: Requested factor by resource.
+        cpu_s: Time in which the engine computed. Parallel threads count once.
         all_cpu_s: CPU time of all its tasks.
         disk_s: Time that it waited for disks.
         owed_s: Time that it had to stand still for that.
-        stopped_s: Time that it stood still.
-        read_bytes: What the device of its data read, for everybody; None where it does not tell.
-        ahead_bytes: What of that it read during stops.
+        stopped_s: Time in which the engine was stopped.
+        read_bytes: Bytes that the data's device read for all programs; None if not counted.
+        ahead_bytes: Part of these bytes that was read during stops.
     """
 
     asked: dict[str, float]
@@ -41,7 +41,7 @@ class Slowing:
 
     @property
     def paid_share(self) -> float | None:
-        """Time that it stood still, of the time that it had to; None where that is none."""
+        """Return the achieved share of the required stop time; None if no stop was required."""
         return self.stopped_s / self.owed_s if self.owed_s > 0 else None
 
     @property
@@ -72,7 +72,7 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
 
     Args:
         run: The record.
-        window_ns: Begin and end of the part of it that is asked for; None: all of it. Rows are
+        window_ns: Begin and end of the part of it that is asked for; None means all of it. Rows are
             some milliseconds apart where there are stops, and 100 ms where there are none.
     """
     asked: dict[str, float] = run.facts["request"].get("slow") or {}

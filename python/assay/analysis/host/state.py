@@ -1,7 +1,7 @@
-"""The state that a run began in: what was asked, what was seen of the page cache, what was read.
+"""The start state of a run: requested state, content of the page cache, and first reads.
 
-What shows a state is how much of the data files the page cache held, and what the first query read
-from devices. What processes had read before it tells nothing: their programs are in it, too.
+Evidence of the state is the part of the data files in the page cache, and the first query's reads
+from devices. Earlier reads of processes are no evidence, because they include their programs.
 """
 
 from __future__ import annotations
@@ -31,26 +31,28 @@ class StartingState:
     """The state in which a run started.
 
     Attributes:
-        asked: `hot`, `cold`, `os-warm` or `loaded`.
-        passes: Untimed passes before the timed ones; None of a mix.
-        how: What was done, in words.
-        left: What was not done, or was of no effect, in words.
-        host_changes: What was changed that others on the host notice.
-        data_bytes: Size of the data files, or of the file that is asked; None of others' servers.
-        resident_bytes_before_start: How much of them was in memory before the engine started; None
-            where it went on after loading.
-        resident_bytes_after_start: The same when it was up, nothing asked yet; None: not looked at.
+        asked: Requested state: `hot`, `cold`, `os-warm` or `loaded`.
+        passes: Number of untimed passes before the timed ones. None means a mix.
+        how: Steps that were taken to reach the state.
+        left: Steps that were not taken or had no effect.
+        host_changes: Changes that affect other users of the host.
+        data_bytes: Size of the data files, or of the user's file. None means a running server.
+        resident_bytes_before_start: Bytes of these files in memory before the engine's start; None
+            if it was not restarted after loading.
+        resident_bytes_after_start: Bytes of these files in memory after the start, before the first
+            query; None if not measured.
         engine_cache: What the engine's own cache held then: `name` (empty: all together),
-            `cached_bytes`, `bytes` (None: not told) of each table and index; None: not known.
-        loaded_by_measured: Whether the process that was measured had loaded the data; None: not
+            `cached_bytes`, `bytes` (None: not told) of each table and index; None if not known.
+        loaded_by_measured: Whether the process that was measured had loaded the data; None if not
             asked for.
-        since_load_s: From the end of loading to the first timed query; None: not asked for.
-        page_cache: Whether the engine reads them through the page cache, as it says itself.
+        since_load_s: From the end of loading to the first timed query; None if not asked for.
+        page_cache: Whether the engine reads its files through the page cache, by its own
+            declaration.
         first_operation: The first timed query, of those that read tables by their plans if any
             does; None where none succeeded. Refresh functions are no queries.
-        first_read_bytes: What it read from devices; None where that was not metered.
+        first_read_bytes: Bytes that it read from devices; None if not measured.
         first_scans: Whether it reads tables, by its plan; None where that is not known.
-        earlier_read_bytes: What timed operations before it read from devices.
+        earlier_read_bytes: Bytes that earlier timed operations read from devices.
     """
 
     asked: str

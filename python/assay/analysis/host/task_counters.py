@@ -31,7 +31,7 @@ EXECUTIONS = {
 def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     """One row a measured operation that succeeded: its wall time and its counters' growth.
 
-    A counter that is absent or went backwards is null, never 0.
+    A counter that is missing or decreased is null, never 0.
     """
     timed = (
         measured(events)
@@ -66,9 +66,9 @@ def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
 
 def executions(events: pl.DataFrame, tasks: pl.DataFrame | None) -> pl.DataFrame:
-    """One row an execution that succeeded, of whichever phase: the columns of `EXECUTIONS`.
+    """Return one row for each successful execution of any phase, with the columns `EXECUTIONS`.
 
-    What was not metered, or went backwards, is null.
+    Counters that were not measured, or decreased, are null.
     """
     done = (
         plain(events)

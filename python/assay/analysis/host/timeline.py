@@ -66,10 +66,10 @@ class Timeline:
         pressure: time_s, pressure (such as io_some), share of the time something was stalled.
         bands: One row an operation: operation, phase, pass, session, begin_s, end_s, seconds,
             outcome. Of a load, whose operations are too many and overlap: one row a phase.
-        passes: What `passes` gives, of as many whole passes as fit.
-        samples: How many samples there were within the time shown.
-        ticks: How many of them are kept.
-        operations: How many operations there were; `bands` keeps the longest.
+        passes: Rows of `passes`, for as many complete passes as fit.
+        samples: Number of samples in the displayed time.
+        ticks: Number of samples that are kept.
+        operations: Number of operations; `bands` keeps the longest.
     """
 
     cpu: pl.DataFrame
@@ -84,7 +84,7 @@ class Timeline:
 
 
 def timeline(run: Run) -> Timeline:
-    """The timeline of a run, as far as its streams go; empty frames for what is not there."""
+    """Return the timeline of a run; empty frames for missing streams."""
     events = run.table("events")
     zero_ns = origin_ns(events)
     is_load = load_of(run.facts) is not None
@@ -133,7 +133,7 @@ def bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 
 
 def readable_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """Operations as bands where one session played them, and as one band what several played."""
+    """Return bands of operations for a single session, or one band per phase for several."""
     several = pl.col("session").n_unique().over("phase") > 1
     together = phase_bands(events.filter(several), zero_ns)
     return pl.concat([bands(events.filter(~several), zero_ns), together]).sort("begin_s")
@@ -186,7 +186,7 @@ def passes(every_band: pl.DataFrame) -> pl.DataFrame:
 def cpu_cores(
     cpus: pl.DataFrame | None, processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
 ) -> pl.DataFrame:
-    """Cores in use by each account of ours, by others and by the hypervisor.
+    """Return cores in use by each of Assay's accounts, by others and by the hypervisor.
 
     The sum over time of an account is its CPU time in the header: both are growth of the same
     figure. A tick outside the samples of either stream is left out.
@@ -289,7 +289,7 @@ def pressure_shares(system: pl.DataFrame | None, ticks: pl.Series, zero_ns: int)
 def rate_per_s(counter: str, *by: str) -> pl.Expr:
     """Growth of a counter a second since the row before it, of rows in the order of time.
 
-    Null if the counter is absent on either side, went backwards (a reset), or no time passed.
+    Null if the counter is missing at an end, decreased (a reset), or no time passed.
     """
     value, time_ns = pl.col(counter), pl.col("time_ns")
     before, elapsed_ns = value.shift(1), time_ns - time_ns.shift(1)

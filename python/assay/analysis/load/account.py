@@ -28,8 +28,8 @@ class Executed:
     """One statement of an operation.
 
     Attributes:
-        per_operation: How often an operation executes it.
-        mean_s: How long an execution takes.
+        per_operation: Number of executions per operation.
+        mean_s: Mean time of an execution.
     """
 
     per_operation: float
@@ -41,9 +41,9 @@ class OperationAccount:
     """The account of one operation.
 
     Attributes:
-        weight: How often it is in the whole: its share of a mix, 1 of an order.
-        mean_s: Its service time.
-        statements: By name; empty of an operation that is one statement.
+        weight: Number of executions in the total: its share of a mix, 1 in an order.
+        mean_s: Mean service time.
+        statements: Statements by name; empty if the operation is one statement.
     """
 
     weight: float
@@ -52,7 +52,7 @@ class OperationAccount:
 
     @property
     def rest_s(self) -> float:
-        """The time beside statements: between them, and earlier attempts."""
+        """Time outside of statements: between them, and in earlier attempts."""
         return self.mean_s - sum(
             statement.per_operation * statement.mean_s for statement in self.statements.values()
         )
@@ -63,9 +63,10 @@ class Account:
     """The account of the whole load.
 
     Attributes:
-        is_mix: Whether the whole is a transaction; else it is a pass over all operations.
-        between_s: What a transaction takes beside operations that succeeded: the client between
-            two, those that failed, and in an open load the wait for its turn.
+        is_mix: Whether the total is a transaction's time. Otherwise it is that of a pass over all
+            operations.
+        between_s: Time of a transaction outside of successful operations: the client's own time,
+            failed operations, and the wait until the start in an open load.
     """
 
     is_mix: bool
@@ -82,7 +83,7 @@ class Account:
 
 @lru_cache(maxsize=64)
 def account_of(run: Run) -> Account | None:
-    """Return the account of a run's measured part; None where nothing succeeded in it."""
+    """Return the account of a run's measured part; None if nothing succeeded."""
     done = succeeded(measured_times(run.table("events")))
     if done.is_empty():
         return None

@@ -32,10 +32,10 @@ class Schedule:
     Attributes:
         rate_per_s: Operations a second that became due.
         done_per_s: Operations a second that succeeded.
-        on_time_share: Of those that could be seen to start or not, which started in time.
+        on_time_share: Share of operations with a known start that started in time.
         waiting_end: Operations that were due and not started when the measured part ended.
-        grown_per_s: By how much the backlog grew a second, between its first and last tenth.
-        chance: How likely a trend as steady as this is in a backlog that does not grow.
+        grown_per_s: Growth of the backlog per second, between its first and last tenth.
+        chance: Probability of such a trend in a backlog that does not grow.
     """
 
     rate_per_s: float
@@ -105,7 +105,7 @@ def schedule(
 
 
 def tenths(values: pl.Series) -> list[float]:
-    """Means over ten equal parts of a series; fewer where it is shorter."""
+    """Return the means over ten equal parts of a series; fewer for a shorter series."""
     size = max(1, len(values) // BATCHES)
     parts = (values.slice(number * size, size) for number in range(BATCHES))
     return [float(mean) for part in parts if isinstance(mean := part.mean(), int | float)]

@@ -50,11 +50,11 @@ NO_SECONDS = {
 
 @dataclass(frozen=True)
 class Distribution:
-    """Percentiles of some times, in seconds; None where there are too few of them.
+    """Percentiles of times, in seconds. A percentile of too few values is None.
 
     Attributes:
-        count: How many values there are.
-        p50, p90, p95, p99, p999: By nearest rank.
+        count: Number of values.
+        p50, p90, p95, p99, p999: Percentiles by nearest rank.
         max: The longest; None without any value.
     """
 
@@ -108,7 +108,7 @@ def succeeded(times: pl.DataFrame) -> pl.DataFrame:
 
 
 def driver_lag(times: pl.DataFrame) -> pl.Series | None:
-    """The driver's lag in operations that succeeded, in ns; None: no record of it."""
+    """Return the driver's lag in successful operations, in ns; None if not recorded."""
     if "lag_ns" not in times.columns:
         return None
     lag_ns = times.filter(pl.col("outcome") == "ok")["lag_ns"].drop_nulls()
@@ -209,7 +209,7 @@ def _ranked(name: str, count: pl.Expr) -> pl.Expr:
 def interval_for(seconds: float, intervals_max: int) -> float:
     """The shortest interval with which a window has no more intervals than that.
 
-    Whole seconds, but for a window of a few of them.
+    It is in whole seconds, except for a window of a few seconds.
     """
     widths = (*SHORT_INTERVALS_S, *INTERVALS_S) if seconds < SHORT_SECONDS else INTERVALS_S
     fitting = (width for width in widths if seconds / width <= intervals_max)

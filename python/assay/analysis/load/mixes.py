@@ -31,17 +31,19 @@ class Mixes:
 
     Attributes:
         clients: Who play them.
-        warmup_mixes: That ended before the measured ones.
+        warmup_mixes: Number of mixes that ended before the measured ones.
         mixes: Measured ones that ended.
-        mixes_max: To how many they were to go on until they were steady; None: they were not.
-        rate_per_s: Mixes a second, over everything measured; None of fewer than one.
+        mixes_max: Maximum number of mixes for a run that continues until mixes are steady. None
+            means another run.
+        rate_per_s: Mixes a second over all measured mixes. None means no complete mix.
         figures: Those of the workload's specification, if it names some and the steady part is not
             all: the name, its value in that part, and over everything measured.
-        why_no_reads: Why it is not known what the engine read for them; None where it is.
+        why_no_reads: Reason why the bytes that the engine read are not known; None if they are
+            known.
         state: Whether they became steady.
-        warmup: The mixes before, in batches like those of the measured ones.
+        warmup: Mixes of the warm-up, in batches like the measured ones.
         counted: What the engine counted as read into its own cache for a mix, in bytes, before the
-            part that is steady and in it; None: it counts no such thing, or nobody read it.
+            part that is steady and in it; None means it counts no such thing, or nobody read it.
     """
 
     clients: int
@@ -78,12 +80,13 @@ class Mixes:
 def mixes_of(
     run: Run, engine: Mapping[str, Any] | None = None, whole: Sequence | None = None
 ) -> Mixes | None:
-    """Return a run's mixes; None where clients play no order, or no marks were recorded.
+    """Return a run's mixes; None if clients execute no fixed order, or no marks were recorded.
 
     Args:
         run: The run.
-        engine: What its engine counted, as `engine_counters` tells it.
-        whole: All measured mixes in the terms of their specification; None: it names none.
+        engine: The engine's counters, from `engine_counters`.
+        whole: All measured mixes in the terms of their specification. None means it names no
+            figures.
     """
     phase = measured_phase(run.facts)
     if not phase.get("in_order") or not run.has(MIXES_STREAM):
@@ -113,7 +116,7 @@ def mixes_of(
 def steady_since_ns(run: Run) -> int | None:
     """Return when the steady part of a run's mixes began, by CLOCK_MONOTONIC in ns.
 
-    None: they were not steady, or were from the first measured mix on.
+    It is None if mixes were not steady, or were steady from the first measured mix on.
     """
     mixes = mixes_of(run)
     if mixes is None or not mixes.state.steady or not mixes.state.begins:

@@ -1,4 +1,4 @@
-"""The beginning of a run, in which memory fills, and the rest of it; counted objects of both."""
+"""Counted objects of a run's beginning, in which memory fills, and of its rest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Parts(NamedTuple):
     """The beginning of a run, in which memory fills, and the rest of it.
 
     Attributes:
-        first, rest: One after the other.
+        first, rest: The two parts in their order.
         first_text: What the first is.
     """
 
@@ -36,7 +36,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(run: Run) -> Parts | None:
-    """The parts of a run; where it is known when its mixes became steady, these decide."""
+    """Return the parts of a run, divided at the time at which mixes became steady if known."""
     return parts(run.table("events"), steady_since_ns(run))
 
 
@@ -44,8 +44,8 @@ def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
     """Return the cold part of a run, in which memory fills, and the steady rest; None without it.
 
     Args:
-        events: Of the run.
-        steady_ns: From when on the run was steady; None: the first part is what was before the
+        events: The run's events.
+        steady_ns: From when on the run was steady; None if the first part is what was before the
             measured part, or where nothing was, the first tenth of that.
     """
     window = window_ns(events)

@@ -31,8 +31,8 @@ class Metric:
 
     Attributes:
         name: Such as QMpH.
-        value: In the unit that the name implies.
-        about: What was divided by what.
+        value: Value in the unit that the name implies.
+        about: Formula of the figure in words.
     """
 
     name: str
@@ -45,11 +45,11 @@ class QueryTime:
     """The time of one operation of a sequence, over all executions in whole mixes.
 
     Attributes:
-        name, title: As in the workload.
-        executions: How many counted.
-        cut_off: How many of them were cut off at the time limit.
-        mean_s, geometric_mean_s, min_s, max_s: Their times.
-        share: Of the time of all operations.
+        name, title: Name and title in the workload.
+        executions: Number of counted executions.
+        cut_off: Number of executions that were stopped at the time limit.
+        mean_s, geometric_mean_s, min_s, max_s: Statistics of their times in seconds.
+        share: Share of the time of all operations.
     """
 
     name: str
@@ -65,16 +65,18 @@ class QueryTime:
 
 @dataclass(frozen=True)
 class Sequence:
-    """Mixes that were played, in the terms of the specification.
+    """Executed mixes in the terms of their specification.
 
     Attributes:
-        clients: Who played them.
-        size, size_name: What results are named with: so many triples, or units of the scale.
-        mixes: That came to their end.
+        clients: Number of clients.
+        size, size_name: Size of the data for the name of the result: number of triples, or the
+            scale.
+        mixes: Number of complete mixes.
         operations_s: Time of the operations in them, all together.
-        wall_s: From the start of the first to the end of the last of these.
+        wall_s: Elapsed seconds from the start of the first to the end of the last of these.
         metrics: The specification's figures, the rate first.
-        query_time: What it calls the mean time of an operation; empty: nothing.
+        query_time: The specification's name for the mean time of an operation; empty if it has
+            none.
         queries: Each operation, in the order of the mix.
     """
 
@@ -90,7 +92,7 @@ class Sequence:
 
     @property
     def mixes_per_s(self) -> float | None:
-        """Mixes a second, of time of operations with one client, else by the clock."""
+        """Mixes per second: of operation time with one client, otherwise of elapsed time."""
         seconds = self.operations_s if self.clients == 1 else self.wall_s
         return self.mixes / seconds if seconds > 0 else None
 
@@ -100,11 +102,11 @@ class Sequence:
 
 
 def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
-    """The mixes of a run; None where clients play no sequence, or no mix came to its end.
+    """Return the mixes of a run; None if clients execute no fixed order, or no mix was completed.
 
     Args:
         run: The run.
-        since_ns: Of mixes that began before, none counts; None: all do.
+        since_ns: Mixes that began before this time do not count. None means all count.
     """
     phase, declared = measured_phase(run.facts), run.facts["workload"].get("sequence")
     if declared is None or not phase.get("in_order"):

@@ -1,6 +1,6 @@
-"""Times in which a load got little done, and what engine or host did more of meanwhile.
+"""Times of low throughput in a load, and counters of engine or host that rose meanwhile.
 
-That a counter moved with a stall says where to look. It is no proof that it was the cause.
+A counter that changes during a stall is a hint, not a proof of its cause.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Moved:
     """A figure of engine or host that was higher in a stall than at other times.
 
     Attributes:
-        name, title, unit: As the engine declares it, or `host_figures`.
+        name, title, unit: Facts from the engine's declaration, or from `host_figures`.
         kind: `counter` (values are rates a second) or `gauge`.
-        inside: In the stall, the most of one reading.
-        outside: At other times, mean.
+        inside: Highest reading in the stall.
+        outside: Mean at other times.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Stall:
     Attributes:
         begin_s, end_s: Since the measured part began.
         missing: Operations that the median interval has more, over all its intervals.
-        longest_s: The longest latency of what ended in it or just after it.
-        moved: The figure that stands out most; None: none does, or nothing was read meanwhile.
+        longest_s: Longest latency of operations that ended in the stall or just after it.
+        moved: The figure that stands out most; None if no figure does, or none was read meanwhile.
     """
 
     begin_s: float
@@ -83,12 +83,12 @@ class Stalls:
     """All stalls of a run.
 
     Attributes:
-        interval_s: They were looked for in intervals of this length.
+        interval_s: Length of the intervals in which stalls were searched.
         usual_per_s: Operations a second of the median interval.
-        seconds: How long they took together.
+        seconds: Total length of the stalls.
         missing_share: Operations that are missing in them, of all that the median would be.
-        stalls: In the order of time; the largest ones where there are too many.
-        left_out: How many more there were.
+        stalls: Stalls in the order of time; only the largest if there are many.
+        left_out: Number of stalls that are left out.
     """
 
     interval_s: float
@@ -108,7 +108,7 @@ def stalls(run: Run, counted: Mapping[str, Any] | None) -> Stalls | None:
 
     Args:
         run: The run.
-        counted: What the engine counted, as `engine_counters` tells it.
+        counted: The engine's counters, from `engine_counters`.
     """
     if load_of(run.facts) is None:
         return None

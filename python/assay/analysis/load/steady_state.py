@@ -39,10 +39,11 @@ class Mark:
     """The number of mixes that were done at one moment.
 
     Attributes:
-        mixes: That had ended since the phase began.
-        time_ns: When the last of them did; the phase's beginning where none had.
-        asked_bytes: What the engine's processes had asked of files then; None: not measured.
-        fetched_bytes: What was fetched from storage for them.
+        mixes: Number of mixes that had ended since the phase began.
+        time_ns: End of the last of them, or the beginning of the phase if none had ended.
+        asked_bytes: Bytes that the engine's processes had read from files by then; None if not
+            measured.
+        fetched_bytes: Bytes that were read from storage for them.
     """
 
     mixes: int
@@ -57,10 +58,10 @@ class Batch:
 
     Attributes:
         first: Mixes that had ended before them.
-        mixes: How many.
+        mixes: Number of mixes.
         begin_s, end_s: Since the phase began.
         throughput: Mixes a second.
-        asked, fetched: Bytes a mix; None: not measured.
+        asked, fetched: Bytes per mix read from files, and from storage; None if not measured.
         counted: Bytes a mix that the engine itself counted as read into its cache.
     """
 
@@ -80,12 +81,12 @@ class Drift:
 
     Attributes:
         series: throughput (mixes a second), asked or fetched (bytes a mix).
-        before: Its mean before that part; None where that part is all.
-        level: Its median there.
-        change: By how much it grows from the first to the last batch there. Throughput by a share
-            of what it is at the first, given as that share of the level: it falls by all at most.
-        low, high: The 90 % interval of that.
-        within: How much that may be.
+        before: Mean before that part; None if that part is everything.
+        level: Median in that part.
+        change: Growth from the first to the last batch of that part, in the unit of the series. For
+            throughput it is the relative growth times the level, so it falls by the level at most.
+        low, high: 90 % interval of the change.
+        within: Largest change that still counts as steady.
     """
 
     series: str
@@ -117,11 +118,12 @@ class SteadyState:
     """The steadiness of one phase's mixes.
 
     Attributes:
-        batches: In their order.
-        begins: The batch with which the steady part begins, if it is steady; None of too few.
-        drifts: Of each series that was measured, from there on.
-        enough: Whether the beginning ends in the first half, as MSER has to find it, or there is
-            none that matters.
+        batches: Batches in their order.
+        begins: Index of the batch with which the steady part begins, if it is steady. None means
+            too few mixes.
+        drifts: Drifts of each series that was measured, from there on.
+        enough: Whether the beginning ends in the first half, as MSER requires, or there is no
+            relevant beginning.
     """
 
     batches: tuple[Batch, ...]
@@ -138,12 +140,12 @@ class SteadyState:
 
     @property
     def first_mix(self) -> int | None:
-        """Mixes before the part that is steady, if it is."""
+        """Number of mixes before the part that may be steady."""
         return None if self.begins is None else self.batches[self.begins].first
 
     @property
     def rate(self) -> float | None:
-        """Mixes a second of that part."""
+        """Mixes per second of the part that may be steady."""
         return None if self.begins is None else _rate(self.batches[self.begins :])
 
     def drift(self, series: str) -> Drift | None:
@@ -170,7 +172,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
     """Return whether mixes became steady, and when.
 
     Args:
-        marks: Of one phase, in their order; the first is its beginning.
+        marks: Marks of one phase, in their order; the first is its beginning.
         clients: A batch has at least a mix of each.
     """
     batches = batched(marks, clients)
@@ -205,7 +207,7 @@ def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
 
 
 def truncation(values: Sequence[float]) -> int:
-    """MSER: how many values to leave out at the beginning, at most half of them.
+    """Return the number of values to leave out at the beginning by MSER, at most half of them.
 
     The rest has the smallest variance of its mean, as if its values were independent.
     """

@@ -1,4 +1,4 @@
-"""A run under a closed or an open load in figures. The power order has none of them."""
+"""Figures of a run under a closed or an open load. The power order has none of them."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class OperationLoad:
         scheduled, ok, skipped, failed: Counts of the measured part.
         retries: Attempts beyond the first.
         retries_by_class: The same by class of the error that each came of; of operations only.
-        service_share: Of the service time of all operations.
+        service_share: Share of the service time of all operations.
         throughput_per_s: Operations that succeeded, a second.
-        latency: From when it was due.
-        service: From when it was started.
+        latency: Latency from the due time.
+        service: Service time from the start.
         latency_with_failed: The same, with what failed or never started at its time-out; None where
             all succeeded, and without a time-out. Of all operations only.
         driver_lag: How long the driver was busy with others, as part of latency; None in
@@ -71,7 +71,7 @@ class Pace:
 
     Attributes:
         interval_s: Length of an interval.
-        throughput_per_s: Of each interval.
+        throughput_per_s: Operations a second of each interval.
         waiting: The backlog at the end of each interval; None for a closed load.
     """
 
@@ -85,12 +85,12 @@ class LoadSummary:
     """The figures of a load.
 
     Attributes:
-        load: What was asked for.
+        load: The requested load.
         window: The measured part.
         all_operations: Over all operations together.
         by_name: Each operation.
         pace: Throughput over time.
-        schedule: How an open load went against its schedule; None for a closed one.
+        schedule: Course of an open load against its schedule. None means a closed load.
     """
 
     load: Load
@@ -104,7 +104,7 @@ class LoadSummary:
 def load_window(run: Run, times: pl.DataFrame) -> Window | None:
     """Return the window from the first due operation to the load's end; None if none ended.
 
-    A load that came to its end is as long as was asked for, or until its last operation ended.
+    A complete load lasts for the requested time, or until its last operation ended.
     """
     begun, ended = times["scheduled_ns"].min(), times["finished_ns"].max()
     if not isinstance(begun, int) or not isinstance(ended, int):
@@ -119,7 +119,7 @@ def load_window(run: Run, times: pl.DataFrame) -> Window | None:
 # Several checks ask for the same run's, one after another.
 @lru_cache(maxsize=1)
 def summarise_load(run: Run) -> LoadSummary | None:
-    """The figures of a load; None for the power order, or if nothing ended."""
+    """Return the figures of a load; None for the power order, or if nothing ended."""
     load = load_of(run.facts)
     if load is None:
         return None

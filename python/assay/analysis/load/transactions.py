@@ -25,12 +25,12 @@ class Rate:
 
     Attributes:
         specified: Such as tpmC.
-        name: The same, or another one where there were no waits.
-        value: How often its operation succeeded in each of so many seconds.
-        counted: How often in all.
+        name: Name of this run's rate. It differs from the specification's without waits.
+        value: Number of successful executions in each period of the rate, such as a minute.
+        counted: Total number of successful executions.
         operation, seconds: What is counted, and for how long.
         waits: Whether clients waited as people do.
-        least, most: What it can be with waits at this scale; None: anything.
+        least, most: Possible range with waits at this scale. None means no limit.
         clients, terminals: Clients that there were, and how many there have to be with waits.
     """
 
@@ -57,14 +57,14 @@ class TransactionType:
     """One type of transaction.
 
     Attributes:
-        name, title: As in the workload.
-        ok, failed: How many succeeded, and how many did not.
-        share: Of all that succeeded; None where none did.
-        share_min: The least that it has to be; None: anything.
+        name, title: Name and title in the workload.
+        ok, failed: Number of transactions that succeeded and failed.
+        share: Share of all successful transactions; None if none succeeded.
+        share_min: Lowest share that the specification allows. None means no limit.
         retries: Attempts that were made again, by class of their error.
-        latency, service: Times of those that succeeded.
-        limit_s: What the 90th percentile of latency may be at most; None: anything.
-        limit_kept: Whether it is; None where there is none, or too few succeeded.
+        latency, service: Times of successful transactions.
+        limit_s: Limit of the 90th percentile of latency. None means no limit.
+        limit_kept: Whether the limit was met; None if no limit, or too few transactions succeeded.
     """
 
     name: str
@@ -82,7 +82,7 @@ class TransactionType:
 
 @dataclass(frozen=True)
 class Transactions:
-    """A specified mix as it was played."""
+    """Results of a specified mix of transactions."""
 
     rate: Rate | None
     types: tuple[TransactionType, ...]
@@ -96,7 +96,7 @@ class Transactions:
 
 
 def transactions(run: Run, load: LoadSummary | None) -> Transactions | None:
-    """The mix of a workload that specifies one; None of other workloads, and without a load."""
+    """Return the mix of a workload that specifies one; None for others, and without a load."""
     workload = run.facts["workload"]
     specified = workload.get("rate") or workload.get("shares_min") or workload.get("limits_s")
     if load is None or not specified:

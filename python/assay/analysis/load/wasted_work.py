@@ -31,11 +31,12 @@ class Work:
 
     Attributes:
         statements: Answered, of operations that succeeded, in their last attempt.
-        statements_again: Answered in attempts that failed and were made again; None: not noted.
+        statements_again: Number of statements answered in failed attempts that were retried; None
+            if not recorded.
         attempts: Attempts that failed and were made again.
-        attempts_s: What they took, by operation.
-        failed_s: What operations that failed for good took together, with all their attempts.
-        service_s: What all operations took together.
+        attempts_s: Seconds of the failed attempts, by operation.
+        failed_s: Total seconds of operations that failed finally, with all their attempts.
+        service_s: Total seconds of all operations.
     """
 
     statements: int
@@ -64,7 +65,7 @@ class Work:
 
 
 def work_of(run: Run) -> Work:
-    """Return the work of the measured part of a run, without what its end cut short."""
+    """Return the work of a run's measured part, without operations that its end interrupted."""
     events = run.table("events")
     done = events.filter(is_counted(events) & (pl.col("outcome") != "skipped")).select(
         "sequence",

@@ -33,8 +33,8 @@ class CpuUse:
 
     Attributes:
         on_cpu_s: Time on a CPU.
-        queue_s: Time ready and waiting for one; None: the kernel does not tell.
-        user_share: Of the time on a CPU, what was in the server's own code.
+        queue_s: Time ready and waiting for one; None if the kernel does not report it.
+        user_share: Share of the CPU time in the server's own code.
     """
 
     on_cpu_s: float
@@ -58,7 +58,7 @@ class Split:
 
 
 def cpu_use(processes: pl.DataFrame, sessions: set[int], window: tuple[int, int]) -> CpuUse | None:
-    """Return what processes of the server used: those of sessions, or its one; None: not seen.
+    """Return what processes of the server used: those of sessions, or its one; None if not seen.
 
     Args:
         processes: The stream.
@@ -103,9 +103,9 @@ def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) ->
     """Return the split of each statement that has enough samples.
 
     Args:
-        seen: As `weighted_looks` gives them.
-        rules: Of the engine's words for waiting.
-        used: What sessions used; None: the server's processes are not seen.
+        seen: Rows of `weighted_looks`.
+        rules: Rules that classify the engine's wait events.
+        used: What sessions used; None if the server's processes are not seen.
     """
     named = seen.with_columns(_causes(seen, rules)).drop_nulls("statement")
     summed = named.group_by("statement", "cause", maintain_order=True).agg(pl.col("weight_s").sum())

@@ -1,8 +1,8 @@
 """Makes plans of observed statements from the optimiser's estimates, without execution.
 
-A plan that was only asked for has no rows and no times. That a scan of a whole table keeps few of
-its rows can be told from estimates all the same. An operator's part of the time is taken to be as
-the rows that it has to handle; findings that rest on it are suspicions, and say so.
+A plan without execution has no rows and no times. Its estimates still show whether a full scan
+keeps few rows. An operator's share of the time is assumed proportional to the rows that it handles.
+Findings that depend on this are marked as suspected.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def with_estimates(
     """Return the plans; those without times have estimates as their rows and times.
 
     Args:
-        plans: By operation.
+        plans: Plans by operation.
         tables: What the engine tells of tables.
         seconds: Mean time of an execution, by operation.
         scanned: What the server counted of statements that are one scan.

@@ -1,4 +1,4 @@
-"""Rows that a statement read and kept, by what the server counted of its executions.
+"""Rows that a statement read and kept, by the server's counters.
 
 They are of one scan where the statement has no other operator that reads or drops rows. Engines
 count the rows that were examined, or the bytes: as many as the table has are the whole table.
@@ -33,7 +33,7 @@ class Scanned:
     Attributes:
         examined: Rows that it read.
         kept: Rows that it returned or changed.
-        says: How that is known, in a sentence.
+        says: Sentence on the source of the counts.
     """
 
     examined: float
@@ -42,7 +42,7 @@ class Scanned:
 
 
 def only_scan(plan: Plan) -> PlanNode | None:
-    """Return the full scan that is all that a plan does with rows; None: there is more."""
+    """Return the full scan if it is the only operator on rows; None otherwise."""
     nodes = [node for node in plan.root.walk() if node.operator not in PASSING]
     return nodes[0] if len(nodes) == 1 and nodes[0].is_full_scan else None
 
@@ -52,7 +52,7 @@ def scanned_rows(
     plans: Mapping[str, tuple[Plan, ...]],
     tables: Mapping[str, TableFacts],
 ) -> dict[str, Scanned]:
-    """Return what was counted of statements that are one full scan, by their names."""
+    """Return the counts of statements that consist of one full scan, by name."""
     made = {}
     for name, watched in statements:
         node = only_scan(plans[name][0]) if len(plans.get(name, ())) == 1 else None

@@ -1,8 +1,8 @@
 """Sums up each statement of an observed server, by its counters and by session samples.
 
-Counters are exact in what they count, and looks are right on average of all that there is. What the
-server does not count (the commit of a transaction, a statement that has not ended) looks see. So a
-statement's time is what was counted, unless looks differ by more than chance.
+Counters are exact but incomplete. Samples are right on average and include work that the server
+does not count: commits, and unfinished statements. So a statement's time comes from counters,
+unless samples differ by more than chance.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Watched:
     """One statement in the time of looking.
 
     Attributes:
-        statement: Its key.
+        statement: Key of the statement.
         seconds: Time that sessions spent on it.
-        basis: What that is by: `counters` or `looks`.
-        looks: How often a session was seen to execute it.
-        looked_s: Time that those looks stand for.
-        counted_s: Execution and planning by the server's counters; None: not counted.
-        counts: Growth of what the server counts, by name; empty where it counts nothing.
+        basis: Source of the time: `counters` or `looks` (samples).
+        looks: Number of samples in which a session executed it.
+        looked_s: Time by those samples.
+        counted_s: Execution and planning time by the server's counters; None if not counted.
+        counts: Growth of the server's counters, by name; empty if not counted.
     """
 
     statement: str
@@ -56,7 +56,7 @@ class Watched:
 
     @property
     def mean_s(self) -> float | None:
-        """Mean time of an execution; None where executions are not counted."""
+        """Mean time of an execution; None if executions are not counted."""
         calls = self.calls
         return self.seconds / calls if calls else None
 
@@ -64,9 +64,9 @@ class Watched:
 def weighted_looks(
     looks: pl.DataFrame, window: tuple[int, int], aliases: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
-    """Return the sessions that were seen at work: the columns of the stream, and weight_s.
+    """Return the samples of working sessions: the columns of the stream, and weight_s.
 
-    A look stands for the time half-way to the looks beside it.
+    The weight of a sample is the time half-way to its neighbours.
 
     Args:
         looks: The stream.
@@ -118,7 +118,7 @@ def watched_statements(
     window: tuple[int, int],
     aliases: Mapping[str, str] | None = None,
 ) -> list[Watched]:
-    """Return all statements that were seen or counted, those that took most time first."""
+    """Return all statements that were sampled or counted, largest time first."""
     seen = weighted_looks(looks, window, aliases).filter(
         pl.col("leader").is_null() & pl.col("statement").is_not_null()
     )

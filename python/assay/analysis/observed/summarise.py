@@ -68,7 +68,7 @@ def summarise_observed(
         probe_share: CPU time of all probes, as a share of a core.
 
     Raises:
-        RecordUnreadableError: If it ended before anything was seen.
+        RecordUnreadableError: If the observation ended before any sample.
     """
     window = window_of(run)
     if window is None or "observed" not in run.facts:

@@ -1,1 +1,1 @@
-"""Plans: those that were captured, their shapes, their work, and what differs."""
+"""Captured plans: their shapes, their work, and their differences."""

@@ -1,4 +1,4 @@
-"""Plans with tables in the place of the names that a statement gives them."""
+"""Replaces aliases in plans by the names of tables."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def by_table(
     """Return the plans with conditions and scans that name tables, as the catalogue does.
 
     Args:
-        plans: By operation, each with its statement's text.
-        tables: That the catalogue has: only names of these are put in.
+        plans: Plans by operation, each with its statement's text.
+        tables: Tables of the catalogue. Only their aliases are replaced.
     """
     return {
         operation: tuple(_of_tables(plan, aliases(plan.text or "", tables)) for plan in own_plans)
@@ -56,9 +56,9 @@ def by_table(
 
 
 def aliases(text: str, tables: Collection[str]) -> dict[str, str]:
-    """Return the table that each other name in a statement stands for.
+    """Return the table of each alias in a statement.
 
-    A name that is given to two tables stands for neither.
+    An alias of two different tables is left out.
     """
     tables_by_alias: dict[str, set[str]] = {}
     for named, alias in _NAMED.findall(_REMARK.sub(" ", text)):

@@ -1,8 +1,8 @@
 """Compares two plans of one statement by structure, and the time each change cost.
 
-Operators are matched by what they work on, not by where they stand: two joins of the same tables
-are the same step however they are done, and whatever is below. So a change of method is told from
-a change of order, and each matched step has its time on both sides.
+Operators are matched by the tables that they process, not by position: two joins of the same tables
+are the same step, whatever their method and inputs. So a change of method differs from a change of
+order, and each matched step has its time on both sides.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ SPILLED_BYTES_MIN = 1 << 16
 
 @dataclass(frozen=True)
 class Pair:
-    """One step of both plans; a side is None where the plan has no such step.
+    """One step of both plans. A side is None if its plan has no such step.
 
     Attributes:
         before, after: The operators.
-        before_s, after_s: Thread-seconds with all below; None: not timed, or not there.
+        before_s, after_s: Thread-seconds including all inputs; None if not timed, or no such step.
     """
 
     before: PlanNode | None
@@ -84,8 +84,8 @@ class PlanChange:
     """One thing that is different.
 
     Attributes:
-        kind: What sort of change it is.
-        says: In words, such as `lineitem is read by scan, not by index scan of l_order`.
+        kind: Kind of change.
+        says: Text on the change, such as `lineitem is read by scan, not by index scan of l_order`.
         before_s, after_s: Thread-seconds that it is about: of a join order, of parallelism and of
             the whole with all below; of a step its own, with the hash table that is built for it;
             None where there is no such step, and of estimates, which take none.
@@ -133,8 +133,8 @@ class _Step:
         role: What it is for.
         tables: The tables below, each with how often.
         node: The operator.
-        seconds: With all below; None: not timed.
-        own_s: By itself, with the hash table that is built for it; None: not timed.
+        seconds: With all below; None if not timed.
+        own_s: By itself, with the hash table that is built for it; None if not timed.
         sides: The tables of each input.
     """
 
@@ -151,7 +151,7 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Pla
 
     Args:
         before: The plan to compare with.
-        after: The plan that is told of.
+        after: The plan of the later run.
         same_engine: Whether an engine's own words for operators mean the same on both sides.
     """
     olds, news = _steps(before.root), _steps(after.root)

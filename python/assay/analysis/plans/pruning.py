@@ -50,9 +50,9 @@ class TableColumns:
     Attributes:
         operation: The operation.
         statement: Which of its statements, from 0.
-        name: What the statement is called; None: it has no name.
+        name: What the statement is called; None if it has no name.
         table: The table.
-        read: Columns that the engine says it reads; None: it does not say.
+        read: Columns that the engine says it reads; None if it does not say.
         needed: Columns that the statement names.
         unneeded: Those that are read and not named; empty where reading is not told.
         unneeded_bytes: How wide those may be in a row at most, by their declared types; None where
@@ -92,7 +92,7 @@ def columns_of_plan(
     Args:
         plan: Its plan, with its text.
         tables: Types of columns by table.
-        grammar: As sqlglot names it; None: what all dialects share.
+        grammar: As sqlglot names it; None means what all dialects share.
     """
     needed = None if plan.text is None else named_columns(plan.text, tables, grammar)
     if needed is None:
@@ -141,8 +141,8 @@ def named_columns(
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]] | None:
     """Columns that a statement names, by table, and which table each of its aliases is.
 
-    A column without a table's name is of each table of the statement that has source of that name.
-    None: the grammar of the statement is not known.
+    A column without a table's name is of each table of the statement that has source of that name;
+    None if the grammar of the statement is not known.
     """
     import sqlglot
     from sqlglot import exp

@@ -1,4 +1,4 @@
-"""The plans of a run, as its record keeps them: what they say, and where they were wrong."""
+"""The recorded plans of a run, their cost, and their worst estimates."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class OperationCost:
 
     Attributes:
         operation: The operation.
-        capture_s: Wall time of all that was asked for it.
+        capture_s: Elapsed time of all captures of the operation.
         watched_s: Planning and execution as the engine told them; None where it did not of all.
         timed_s: Median service time in the measured part.
-        ratio: How many times as long it took when it was watched.
+        ratio: Time with capturing divided by the timed service time.
     """
 
     operation: str
@@ -64,7 +64,7 @@ class OperationCost:
 
 @dataclass(frozen=True)
 class Missing:
-    """A statement of which there is no plan, and why."""
+    """A statement without a plan, and the reason."""
 
     operation: str
     statement: int
@@ -78,16 +78,18 @@ class Captured:
     """The recorded plans of a run.
 
     Attributes:
-        plans: By operation, one a statement; statements without a plan are left out.
-        missing: Those.
-        costs: One an operation.
-        capture_s: Wall time of all asking; None where nothing was asked.
-        reason: Why there are none, or not all; None where all were asked.
-        grammar: The SQL that statements are in, as sqlglot names it; None: what all have in common.
+        plans: Plans by operation, one for each statement, without statements that have none.
+        missing: Statements without a plan.
+        costs: Cost of capturing each operation.
+        capture_s: Elapsed time of all captures. None means no capture.
+        reason: Reason why plans are missing; None if all operations were captured.
+        grammar: The SQL that statements are in, as sqlglot names it; None means what all have in
+            common.
         tables: Types of columns by table, as they were declared; empty in older records.
-        indexes: By table; None: the engine does not tell.
-        foreign_keys: Of all tables; None: the engine does not tell.
-        changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
+        indexes: By table; None if the engine does not report it.
+        foreign_keys: Foreign keys of all tables; None if the engine does not report it.
+        changed_settings: Changed settings of the optimiser, away from the default; None if the
+            engine does not report it.
         alternatives: Plans that would be chosen if one thing were changed.
     """
 
@@ -105,12 +107,12 @@ class Captured:
 
 
 def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
-    """The plans of a run by operation, one a statement; empty where there are none."""
+    """Return the plans of a run by operation, one for each statement; empty without plans."""
     return captured(run).plans
 
 
 def captured(run: Run) -> Captured:
-    """The plans of a run, with what they cost. What is damaged or not there is a reason."""
+    """Return the plans of a run, with their cost. Missing or damaged files give a reason."""
     path = run.dir / RAW_DIR / PLANS_DIR / PLANS_FILE
     if not path.is_file():
         return Captured(reason=_missing_reason(run))
@@ -213,7 +215,7 @@ def shares(plan: Plan) -> tuple[float | None, ...]:
 
 
 def worst_estimate(plan: Plan) -> PlanNode | None:
-    """The operator whose estimate is off by most among those that matter; None if none is.
+    """Return the relevant operator with the largest error of the estimate; None without one.
 
     What matters is where the time went: the operator itself, or the one above it, which was chosen
     for the rows that were expected. What is above inherits an error, so of operators that are off

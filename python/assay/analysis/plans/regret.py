@@ -1,4 +1,4 @@
-"""Plan regret: the plan that an engine chose beside others that it was forced to.
+"""Plan regret: compares the plan that an engine chose with forced plans.
 
 The fastest of many plans looks faster than it is, because it was picked for its times. So each
 round is compared with the plan that was fastest in the other rounds.
@@ -46,16 +46,16 @@ class ForcedPlan:
 
     Attributes:
         name: Such as `q09@3`.
-        kind: How it came about.
-        action: What was done to have it.
-        rounds_s: Its time in each round; empty where it did not come to its end.
-        cut_off_s: It was cancelled after so long; None: it was not.
-        failed: Why it ended otherwise; None: it did not.
-        cost: What the optimiser expected it to cost, in its own unit.
-        estimated_rows: Rows that its joins were expected to give, all together.
+        kind: Method of forcing the plan.
+        action: Description of how the plan was forced.
+        rounds_s: Time in each round; empty if it did not finish.
+        cut_off_s: Seconds after which it was cancelled; None if it was not cancelled.
+        failed: Reason of another failure. None means no failure.
+        cost: Cost by the optimiser's estimate, in its own unit.
+        estimated_rows: Expected rows of all its joins together.
         rows: Rows that they gave.
-        differs: How its answer differs from the chosen plan's; None: it does not.
-        joined: What is joined with what.
+        differs: Difference of its answer from the chosen plan's. None means no difference.
+        joined: Join order as text.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Rank:
     """Spearman's rank correlation.
 
     Attributes:
-        rho: From -1 to 1.
+        rho: Rank correlation, from -1 to 1.
         interval: 95 %, by bootstrap over plans.
         count: Plans.
     """
@@ -120,7 +120,7 @@ def regret_of(once: Run, rounds: Run | None, planned: Sequence[Run]) -> Regret |
 
     Args:
         once: Every plan once.
-        rounds: Those that were timed in turns; None: nothing more than once.
+        rounds: Those that were timed in turns; None means nothing more than once.
         planned: Runs in which ways were planned, whose estimates are of the plans as chosen.
     """
     forced = once.facts["request"]["forced"]

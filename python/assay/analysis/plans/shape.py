@@ -1,4 +1,4 @@
-"""The shape of a plan: what is done to which tables in which order, without any number.
+"""The shape of a plan: its operators, tables and their order, without any number.
 
 Two texts whose plans have one shape are executed alike. Two numbers go with it: what the optimiser
 expects a plan to cost, and how many rows its joins give.
@@ -20,7 +20,7 @@ MARKS = {"hash join": "#", "merge join": "=", "nested loop": "x"}
 
 
 def shape(plan: Plan) -> str:
-    """A plan without numbers; the same text for plans that are executed alike."""
+    """Return a plan's text without numbers, which is equal for plans that are executed alike."""
     return _shape(plan.root)
 
 
@@ -58,7 +58,7 @@ Order = str | tuple["Order", "Order"]
 
 
 def join_order(plan: Plan, tables: Mapping[str, str]) -> Order | None:
-    """In which order a plan joins the tables of a block.
+    """Return the order in which a plan joins the tables of a block.
 
     Args:
         plan: The plan.
@@ -97,12 +97,12 @@ def _leaves(order: Order) -> list[str]:
 
 
 def join_rows(plan: Plan) -> float | None:
-    """Return the rows that all joins gave together; None where one is unknown."""
+    """Return the rows that all joins returned together; None if one is unknown."""
     return _sum(node.rows for node in _joins(plan))
 
 
 def estimated_join_rows(plan: Plan) -> float | None:
-    """Return the rows that all joins were expected to give; None where one is unknown."""
+    """Return the expected rows of all joins together; None if one is unknown."""
     return _sum(node.estimated_rows for node in _joins(plan))
 
 

@@ -51,8 +51,8 @@ class Mixed:
     """The time of operators whose work includes another kind, which no plan separates.
 
     Attributes:
-        work: The word that the time is charged to.
-        also: The other words.
+        work: Kind of work to which the time is charged.
+        also: The other kinds of work.
         seconds: Thread-seconds.
     """
 
@@ -62,13 +62,13 @@ class Mixed:
 
 
 def work_of(node: PlanNode) -> str:
-    """The word for what an operator's own time went into."""
+    """Return the kind of work of an operator's own time."""
     word = node.work or BY_OPERATOR.get(node.operator, UNCLASSIFIED)
     return word if word in WORDS else UNCLASSIFIED
 
 
 def plan_work(plan: Plan) -> dict[str, float]:
-    """Thread-seconds of a plan by word of work, most first; empty if it was not timed."""
+    """Return thread-seconds of a plan by kind of work, largest first; empty if it was not timed."""
     seconds: dict[str, float] = {}
     for node in plan.root.walk():
         if node.seconds is not None:
@@ -87,7 +87,7 @@ def in_proportion(
 
     Args:
         plans: As `analysis.plans.read_plans` has them.
-        seconds: Of each operation; what has no timed plan is `unclassified`.
+        seconds: Seconds of each operation; what has no timed plan is `unclassified`.
     """
     work_s: dict[str, float] = {}
     for operation, whole_s in seconds.items():
@@ -102,7 +102,7 @@ def in_proportion(
 
 
 def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
-    """Time whose word is not all of it, most first."""
+    """Return the time of kinds of work that include other kinds, largest first."""
     mixed_s: dict[tuple[str, tuple[str, ...]], float] = {}
     for plan in plans:
         for node in plan.root.walk():

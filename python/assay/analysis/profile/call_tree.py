@@ -1,4 +1,4 @@
-"""Stacks merged by label: what an icicle or a flame graph draws."""
+"""Stacks merged by label, as the data of an icicle or flame graph."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def call_tree(
 
     Keys:
         operations: Names, in the order of their first pass.
-        samples: How many the tree holds; artefacts are in it.
+        samples: Number of samples in the tree, including artefacts.
         seconds_each: CPU seconds of a sample.
         labels, modules, works: Texts that nodes name by index; `works` has `artefact` for these.
         parent: Of each node, the node of its caller, which comes before it; -1: an outermost one.
@@ -39,7 +39,7 @@ def call_tree(
 
     Args:
         profile: The profile.
-        operation: One operation only.
+        operation: Restrict to this operation.
         share_min: Nodes with less than this share of `samples` are one node `…` of their caller.
     """
     names = operation_names(profile) if operation is None else [operation]

@@ -28,8 +28,8 @@ def named_frames(
     """Frames with what they are called: frame, label, family, module, kind.
 
     Args:
-        frames: As recorded.
-        modules: As recorded.
+        frames: Recorded frames.
+        modules: Recorded modules.
         symbols: As recorded; None of a killed run, whose frames have no name.
         families: Globs of labels that are one line, called as the glob.
     """

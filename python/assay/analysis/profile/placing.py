@@ -65,7 +65,8 @@ def place(
     Args:
         samples: With time_ns and pid, by time.
         passes: As `measured_passes` gives them.
-        owners: Of processes, pid and session; None where no process tells.
+        owners: Sessions of server processes, as pairs of pid and session. None if processes do not
+            show their session.
         background: Processes that work for no session.
     """
     if passes["session"].n_unique() <= 1:

@@ -16,11 +16,11 @@ class Sampling:
     """The way samples were taken, and facts that are not in the tables.
 
     Attributes:
-        event: What took them, such as `cpu-clock`.
+        event: Event that triggers samples, such as `cpu-clock`.
         frequency_hz: Samples a second of CPU time.
         kernel: Whether the kernel's frames were seen.
         stacks: `copies` or `frame pointers`.
-        copied_bytes: Of each stack; None with frame pointers.
+        copied_bytes: Bytes of each stack that the kernel copies. None with frame pointers.
         symbols: Whether functions were named; a killed run has addresses only.
         notes: Sentences that say why something was not measured.
         taken: Samples in the measured part, whosever they are.
@@ -30,14 +30,14 @@ class Sampling:
         ours: Samples of Assay's own threads, which are left out.
         others: Samples of processes that are not the engine's, which are left out.
         torn: Samples whose stack was not written any more when the run was killed.
-        other_clients: Samples in the time of operations of what a server did for others: for our
-            own probe, or for somebody else.
+        other_clients: Samples of the server's work for other clients during operations, including
+            Assay's probe.
         background: The engine's samples outside of operations.
         unplaced: Of these, samples that may belong to an operation, but nothing says to which.
         told_apart: Whether samples are told apart by operation. Threads of an embedded engine do
             not tell which of several sessions they work for: all are of one operation then, which
             stands for all, and has no sequence.
-        artefacts: Samples within operations that say nothing of the engine, by why.
+        artefacts: Samples within operations that carry no information on the engine, by reason.
     """
 
     event: str
@@ -68,7 +68,7 @@ class Profile:
     """A profile of the measured part.
 
     Attributes:
-        sampling: How it was taken.
+        sampling: Facts about the sampling.
         samples: The engine's samples: time_ns, pid, tid, stack; session, sequence, operation (null:
             between operations, or in the background); work (null of artefacts), artefact (null of
             all others), rule (index into `rules`; null where none matched); leaf (the innermost
@@ -82,7 +82,7 @@ class Profile:
         passes: The operations that were measured: sequence, session, operation, started_ns,
             finished_ns; one row for all where they are not told apart.
         rules: The rules in their order; `samples.rule` counts in it.
-        scaled_by: What seconds are multiplied by; not 1 where two scales are compared.
+        scaled_by: Factor of all seconds; differs from 1 if two scales are compared.
     """
 
     sampling: Sampling
@@ -95,5 +95,5 @@ class Profile:
 
     @property
     def seconds_each(self) -> float:
-        """CPU seconds that a sample stands for."""
+        """CPU seconds that each sample represents."""
         return self.scaled_by / self.sampling.frequency_hz

@@ -28,8 +28,8 @@ class Shares:
 
     Attributes:
         samples: The denominator: without artefacts.
-        classified: With a word of work.
-        named: Whose innermost frame has a name.
+        classified: Share of samples with a kind of work.
+        named: Share of samples whose innermost frame has a name.
         seconds_each: CPU seconds of a sample.
         sampled_s: CPU seconds of the samples in operations whose CPU time was metered, artefacts
             included; in all of them where samples are not told apart by operation.
@@ -45,14 +45,14 @@ class Shares:
 
     @property
     def agreement(self) -> float | None:
-        """Sampled in metered CPU seconds; None where nothing was metered."""
+        """Sampled divided by measured CPU seconds; None if not measured."""
         return self.sampled_s / self.metered_s if self.metered_s else None
 
     @property
     def by_chance(self) -> float | None:
         """The distance of `agreement` from 1 that chance explains, at 95 % confidence.
 
-        None where nothing was metered.
+        It is None if CPU time was not measured.
         """
         if not self.metered_s:
             return None

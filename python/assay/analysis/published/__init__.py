@@ -1,1 +1,1 @@
-"""Figures that others published: what they are, what follows from them, and ours beside them."""
+"""Figures of published articles: values, derived figures, and comparison with a study."""

@@ -1,4 +1,4 @@
-"""A figure of a study beside what an article has under the same name."""
+"""Compares a figure of a study with the article's figure of the same name."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ SAID_MAX = 12
 
 @dataclass(frozen=True)
 class Beside:
-    """One quantity of the article, and ours.
+    """One quantity of the article, and the study's values.
 
     Attributes:
-        key: Of the article's value and of the measure.
-        title: In words.
-        unit: Of the article's value.
-        article: Its value; of a range the lower end.
+        key: Key of the article's value and of the measure.
+        title: Title for readers.
+        unit: Unit of the article's value.
+        article: The article's value; for a range its lower end.
         article_high: The upper end of a range.
-        printed: As the article has it.
-        ours: By name of subject; empty where the study does not measure it.
-        base: Of the quantity that the others are told in times of; None: they are not.
-        article_times, our_times: How many times as much as that.
+        printed: Text of the value in the article.
+        ours: The study's values by name of subject; empty if not measured.
+        base: Key of the quantity by which the others are divided; None if they are not divided.
+        article_times, our_times: The values divided by the base.
     """
 
     key: str

@@ -111,7 +111,7 @@ def check_derived(published: Published, facts: DerivedFacts, source: str) -> Non
     """Raise `UsageError` for a derived figure that cannot be derived.
 
     Raises:
-        UsageError: With `source` and what is wrong.
+        UsageError: If a derived figure has an error. The message has `source`.
     """
     where = f"{source}, derived {facts.name!r}"
     if facts.analysis not in ANALYSES:

@@ -1,6 +1,7 @@
 """`published.toml`: an article's figures as values and tables, each with its unit and its source.
 
-Its sentences are not repeated: `says` and `reasons` are ours. A key that nobody knows is an error.
+The article's sentences are not copied: `says` and `reasons` are our own words. An unknown key is an
+error.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class Article(Facts):
     """The article that published the figures.
 
     Attributes:
-        title: As it was published, where it is known; else the series is.
-        series: Of which it is a part.
-        about: What it is about, in our words.
+        title: Title of the article, if known; otherwise the series is known.
+        series: Series that the article belongs to.
+        about: Summary of its content in our own words.
         author: Who wrote it.
-        date: As far as it is known.
-        url: Where it can be read.
+        date: Date of publication, as far as known.
+        url: Address of the article.
     """
 
     title: Name | None = None
@@ -64,16 +65,16 @@ class Conditions(Facts):
     """The conditions of the measurement, as far as the article states them.
 
     Attributes:
-        engine: As `engine.toml` names it.
-        engine_title: As people read it, with a version.
-        workload: As `workload.toml` names it.
+        engine: Name of the engine, as in `engine.toml`.
+        engine_title: Title of the engine, with a version.
+        workload: Name of the workload, as in `workload.toml`.
         scale: Scale factor.
         streams: Query streams of the throughput test.
         cpu: Model or architecture.
         cores: Cores, or hardware threads, that the engine had.
-        memory_bytes: Of the machine.
-        state: In which the power test began.
-        about: What else matters, a sentence each.
+        memory_bytes: Bytes of memory of the machine.
+        state: State of caches in which the power test began.
+        about: Sentences on other relevant conditions.
     """
 
     engine: str | None = None
@@ -92,7 +93,7 @@ class Value(Facts):
     """A published value with its source.
 
     Attributes:
-        value: In its unit.
+        value: The value in its unit.
         unit: As `figures.quantities` knows them, or any word.
         title: What it is, where the measure of the same key does not say it.
         printed: As the article has it, where a number of its own would say more or less than that.
@@ -174,11 +175,11 @@ class FigureFacts(Facts):
 
     Attributes:
         name: The figure's name.
-        section: Of the article.
-        says: What it claims, in our words.
-        reasons: Why ours may differ, as far as it was known before measuring.
+        section: Section of the article.
+        says: The article's claims in our own words.
+        reasons: Reasons for possible differences, known before measuring.
         values: By key of the figure's measures; other keys are of the article alone.
-        tables: As it prints them.
+        tables: Tables as printed in the article.
     """
 
     name: Name
@@ -200,13 +201,13 @@ class DerivedFacts(Facts):
     """A figure that the article's author computed from others.
 
     Attributes:
-        name: In a few words.
-        figure: The figure it is shown with; None: with all others at the end.
+        name: Short name of the figure.
+        figure: The figure it is shown with; None means with all others at the end.
         analysis: One of `derived.ANALYSES`.
         inputs: The analysis's arguments: numbers, references such as `states.hot` (figure and
             value) or `profile/functions/cs_decode/share` (figure, table, row, column), or lists.
-        value: As the author has it.
-        within: How far it may be from what the inputs give, as a share of it: authors round.
+        value: The author's value.
+        within: Tolerance of the comparison, as a share of the value, because authors round.
     """
 
     name: Name
@@ -252,8 +253,8 @@ def parse_published(text: str, source: str) -> Published:
     """Return an article's figures.
 
     Raises:
-        UsageError: With `source`, the key and what is wrong; also for a derived figure whose
-            analysis or inputs are not there.
+        UsageError: If the file has an error, or the analysis or inputs of a derived figure are
+            missing. The message has `source` and the key.
     """
     from assay.analysis.published.derived import check_derived
 

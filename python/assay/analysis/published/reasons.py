@@ -38,9 +38,9 @@ class Reason:
     """Something that differs between the article's measurement and ours.
 
     Attributes:
-        topic: One of those of `DECIDES`.
-        brief: In a few words.
-        text: In whole sentences.
+        topic: Topic of the difference, one of the keys of `DECIDES`.
+        brief: Short phrase.
+        text: Explanation in complete sentences.
     """
 
     topic: str

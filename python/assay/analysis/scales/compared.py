@@ -40,9 +40,9 @@ class Scaled:
 
     Attributes:
         key, title, group, unit: As `Cost` has them.
-        law: None where there is none.
-        why_not: Why there is none; empty where there is.
-        points: Of all runs that tell it.
+        law: Growth law of the cost; None if there is none.
+        why_not: Reason why there is no law; empty if there is one.
+        points: Points of all runs that recorded it.
     """
 
     key: str
@@ -59,9 +59,9 @@ class Efficiency:
     """Work that is done a second of CPU time, by scale.
 
     Attributes:
-        work: What is counted.
+        work: The counted work.
         cpu: CPU time of the same runs.
-        law: Of the work a second of CPU time.
+        law: Growth law of the work for each second of CPU time.
     """
 
     work: Scaled
@@ -74,9 +74,9 @@ class Extrapolated:
     """A scale that was not run.
 
     Attributes:
-        scale: As it would be asked for.
-        size: In words.
-        beyond: How many times as large as the largest that was run.
+        scale: Scale of a hypothetical run.
+        size: Size of the data as text.
+        beyond: Factor to the largest scale that was run.
         costs: What each would come to, by key; shares and what has no law are not among them.
         otherwise: Of those that grow, the same by a fixed part and one in proportion to the data.
         data_bytes: That the data would take on disk; None where that is not known.
@@ -93,7 +93,7 @@ class Extrapolated:
     host_bytes: float | None
 
     def outgrows(self) -> str | None:
-        """Return the memory that the data would outgrow, but fitted into; None: none."""
+        """Return the memory that the data would outgrow, but fitted into; None means none."""
         memories = (("the engine's cache", self.cache_bytes), ("memory", self.host_bytes))
         for name, there in memories:
             if there is not None and self.data_bytes is not None and self.data_bytes > there:
@@ -106,8 +106,8 @@ class Compared:
     """One subject at several scales.
 
     Attributes:
-        sizes: By scale, ascending.
-        whole: What the whole is called.
+        sizes: Sizes of the data by scale, ascending.
+        whole: Name of the total.
         rounds: Runs by scale, of each round that has all scales.
         costs: By key, in the order in which they are told.
         efficiencies: Of what is counted, most first at the largest scale.
@@ -132,12 +132,12 @@ class Compared:
         return self.sizes[-1].amount / self.sizes[0].amount
 
     def law(self, key: str) -> PowerLaw | None:
-        """The law of a cost; None where it has none."""
+        """Return the law of a cost; None without one."""
         return self.costs[key].law if key in self.costs else None
 
 
 def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
-    """Return the costs of runs at several scales; None of a single scale.
+    """Return the costs of runs at several scales; None for a single scale.
 
     Args:
         runs: (round, run) of each; several of a round at a scale: the last counts.
@@ -275,7 +275,7 @@ def headline(comparison: Compared, most: int) -> list[Scaled]:
 
     Args:
         comparison: Runs at several scales.
-        most: How many of the engine's own counts.
+        most: Maximum number of the engine's own counters.
     """
     counted = [efficiency.work for efficiency in comparison.efficiencies] or [
         scaled

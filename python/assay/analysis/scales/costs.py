@@ -58,11 +58,11 @@ class Cost:
     """One cost of the whole.
 
     Attributes:
-        key: By which the same cost of other runs is found.
-        title: In words.
-        group: Of what it is.
+        key: Key that identifies the same cost in other runs.
+        title: Title for readers.
+        group: Group of the cost.
         unit: As figures know them; of a counter whatever the engine calls it.
-        value: Of the whole; of `memory` and `data` the most, and all of it.
+        value: Total of all parts. For `memory` the maximum, for `data` the size of all data.
     """
 
     key: str

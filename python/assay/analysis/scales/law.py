@@ -44,7 +44,7 @@ class Predicted:
     """The predicted cost of a run at some size.
 
     Attributes:
-        value: In the unit of the cost.
+        value: Prediction in the unit of the cost.
         interval: 95 %, of one new run; None with one round.
         beyond: How many times as large as the largest size that was run, or as small as the
             smallest; 1 within the range.
@@ -62,8 +62,8 @@ class PowerLaw:
     Attributes:
         exponent: b, with its interval over rounds; no interval with one round.
         at_one: a, the cost at size 1.
-        ratio: Of the largest size to the smallest, over rounds.
-        sizes: That it is of, ascending.
+        ratio: Ratio of the largest size to the smallest, over rounds.
+        sizes: Sizes of the fit, ascending.
         values: Geometric means over rounds, of these sizes.
         rounds: Rounds that have all of these sizes.
         locals: Exponents between neighbouring sizes.

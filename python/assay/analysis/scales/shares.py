@@ -43,8 +43,8 @@ class Shift:
 
     Attributes:
         name: A kind of work, or a query.
-        means: By scale, ascending: means over the rounds.
-        change: Of the largest scale less the smallest, with its interval over rounds.
+        means: Means over the rounds, by ascending scale.
+        change: Change of the largest scale less the smallest, with its interval over rounds.
     """
 
     name: str
@@ -70,9 +70,9 @@ class Shares:
     """The shares of the total by scale.
 
     Attributes:
-        of: What they are shares of, such as `OF_CPU`.
+        of: Total of the shares, such as `OF_CPU`.
         scales: Ascending.
-        rounds: With a run at each.
+        rounds: Number of rounds with a run at each scale.
         shares: That which changes most first.
         moved: How much of the whole goes into something else at the largest scale than at the
             smallest: half the sum of all changes.
@@ -179,7 +179,7 @@ def shifts_of(rounds: Sequence[Mapping[float, Run]], of: str) -> Shares | None:
 
     Args:
         rounds: Of each the run at each scale; all have the same scales, two at least.
-        of: What they are shares of, such as `OF_CPU`.
+        of: Total of the shares, such as `OF_CPU`.
     """
     scales = tuple(sorted(rounds[0])) if rounds else ()
     by_round = [[shares_of(own[scale], of) for scale in scales] for own in rounds]

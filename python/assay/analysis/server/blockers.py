@@ -1,7 +1,7 @@
 """Finds sessions that others waited for in the measured part, from samples.
 
-A session that waits may be waited for itself. What it blocks is put down to the session at the
-root, which waits for nobody. Of several that hold a lock together each has an equal part.
+A waiting session may itself block others. All waits are attributed to the session at the root,
+which does not wait. If several sessions hold a lock together, each gets an equal part.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def blockers(rows: Iterable[Row], own: set[int]) -> tuple[Blocker, ...]:
     """Return the sessions at the root of waiting.
 
     Args:
-        rows: As the stream has them.
+        rows: Rows of the stream.
         own: Numbers of the sessions of the run.
     """
     looks: dict[int, list[Row]] = {}

@@ -45,10 +45,10 @@ def workers(
     """Return each session or worker with each of its sorts of work.
 
     Args:
-        rows: As the stream has them.
+        rows: Rows of the stream.
         own: Numbers of the sessions of the run.
         looks: How often was looked.
-        used: What processes used, by their number.
+        used: Resource use of processes, by process id.
     """
     seen: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
@@ -114,8 +114,8 @@ def with_peers(
     A server may begin a new process for each bit of work, most of them between two looks.
 
     Args:
-        used: By process.
-        titles: Of processes without a client.
+        used: Resource use by process.
+        titles: Titles of processes without a client.
         seen: Processes that samples saw at such work.
     """
     whole = dict(used)

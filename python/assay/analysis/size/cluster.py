@@ -31,11 +31,11 @@ class Taken:
     """The cost of one execution of an operation in one run.
 
     Attributes:
-        scale: Of the data, in the workload's own measure.
-        round: Of the run among those at its scale.
+        scale: Scale of the data, in the workload's own measure.
+        round: Round of the run among those at its scale.
         cpu_s: CPU seconds of all nodes.
         sent_bytes: Between nodes; None where that was not counted.
-        read_bytes: Of the data, wherever they were; None where that was not counted.
+        read_bytes: Bytes read of the data, wherever they were; None where that was not counted.
     """
 
     scale: float
@@ -51,8 +51,8 @@ class Measured:
 
     Attributes:
         operations: Executions by operation.
-        nodes: That worked in these runs.
-        data_bytes: Of the data as they lie on disk, by scale.
+        nodes: Number of nodes that worked in these runs.
+        data_bytes: Bytes of the data as they lie on disk, by scale.
         memory_bytes: Peak of all processes, by scale.
         skew: The most that a node did over the mean of all; None where that is not known.
     """
@@ -69,13 +69,13 @@ class Cluster:
     """The machines that are thought of.
 
     Attributes:
-        nodes: How many.
-        cores: Of each, as fast as those of the measurement.
-        memory_bytes: Of each.
-        network_bytes_per_s: Of each, in each direction.
-        disk_bytes_per_s: Of each.
+        nodes: Number of nodes.
+        cores: Number of cores of each node, as fast as the measured ones.
+        memory_bytes: Bytes of memory of each node.
+        network_bytes_per_s: Network bytes a second of each node, in each direction.
+        disk_bytes_per_s: Disk bytes a second of each node.
         utilisation: Share of a node's cores that an operation keeps busy.
-        given: Which of these somebody said; the others are assumed.
+        given: Names of the attributes that the user gave; the others are assumed.
     """
 
     nodes: int
@@ -89,12 +89,12 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One step from what was measured to what is said.
+    """One assumption of the prediction.
 
     Attributes:
-        words: What is taken to hold.
-        value: Its number, in words; empty where it has none.
-        source: Where it comes from.
+        words: The assumption in words.
+        value: Its number as text; empty if it has none.
+        source: Origin of the number.
     """
 
     words: str
@@ -107,7 +107,7 @@ class SizedOperation:
     """One operation on paper.
 
     Attributes:
-        name: Of the operation.
+        name: Name of the operation.
         cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None where
             that was not counted.
         seconds: At least, by resource; those that are not known are missing.
@@ -135,12 +135,13 @@ class Sized:
     """A workload on paper.
 
     Attributes:
-        scale: That was asked for.
-        beyond: How many times as large as the largest that was measured.
-        operations: Of the workload, in its order.
+        scale: The requested scale.
+        beyond: Factor to the largest measured scale.
+        operations: Operations of the workload, in its order.
         data_bytes: On all disks; None where that is not known.
-        memory_bytes: Of a node, at the peak; None where that is not known: of one scale, or where
-            it did not grow with the data, what processes take anyway is not told apart.
+        memory_bytes: Bytes of memory of a node, at the peak; None where that is not known: of one
+            scale, or where it did not grow with the data, what processes take anyway is not told
+            apart.
         fits: Whether the data fit into the memory of all nodes; None where that is not known.
         assumptions: Each step.
     """
@@ -173,7 +174,7 @@ def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
         cluster: With one node or more.
 
     Raises:
-        ValueError: If nothing was measured.
+        ValueError: If there are no measurements.
     """
     scales = {execution.scale for taken in measured.operations.values() for execution in taken}
     if not scales:

@@ -26,7 +26,7 @@ def measured_of(runs: Sequence[Run]) -> Measured:
     """Return the costs that runs measured together.
 
     Args:
-        runs: Of one workload and one engine, in which operations followed each other.
+        runs: Runs of one workload and one engine, in which operations followed each other.
 
     Raises:
         ValueError: If they differ in what they are of, or one does not tell its CPU time.

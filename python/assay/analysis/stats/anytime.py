@@ -1,7 +1,8 @@
 """Intervals that stay valid after every round, so that a test may stop early.
 
-An interval by Student's t holds for a number of rounds that was fixed beforehand. Whoever looks
-after each round, and stops when zero is outside, is wrong far more often than it says.
+An interval by Student's t is valid for a number of rounds that was fixed beforehand. If it is
+checked after each round, and the experiment stops when zero is outside, the error rate is far
+higher than stated.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, floa
     Heide and Grünwald 2021; Perez-Ortiz et al. 2024), so Ville's inequality bounds its maximum.
 
     Args:
-        values: One a round, in the order of rounds.
-        alpha: How often the interval may be wrong at some time, above 0 and below 1.
+        values: One value for each round, in the order of rounds.
+        alpha: Probability that the interval is wrong at any time, above 0 and below 1.
 
     Returns:
         Its ends; None as long as any mean is possible: of one round, or of very few.

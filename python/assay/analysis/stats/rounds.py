@@ -35,8 +35,8 @@ class Factor:
 
     Attributes:
         times: Geometric mean over the rounds.
-        interval: 95 %; None where nothing tells it from noise.
-        rounds: How many.
+        interval: 95 % interval; None if the noise is not known.
+        rounds: Number of rounds.
     """
 
     times: float
@@ -50,7 +50,7 @@ class Factor:
 
 
 def noise_of(several: Iterable[Sequence[float]]) -> Noise | None:
-    """The noise that several series of ratios have in common; None where all are of one round.
+    """Return the common noise of several series of ratios; None if all have only one round.
 
     Args:
         several: Ratios above zero by round, of things that are as noisy as each other.
@@ -69,7 +69,7 @@ def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | N
 
     Args:
         ratios: Above zero, one a round.
-        noise: What rounds differ by; None: as far as these do themselves.
+        noise: Variation between rounds. None means estimated from these rounds.
     """
     if not ratios:
         return None

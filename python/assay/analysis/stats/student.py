@@ -18,8 +18,8 @@ class Mean:
     """A mean of values that differ by noise alone.
 
     Attributes:
-        value: In the unit of the values.
-        interval: 95 %, in the same unit; None of a single value.
+        value: Mean in the unit of the values.
+        interval: 95 % interval in the same unit. None means a single value.
     """
 
     value: float
@@ -30,7 +30,7 @@ def mean_of(values: Sequence[float]) -> Mean:
     """The arithmetic mean; of logarithms it is that of the geometric mean.
 
     Args:
-        values: At least one.
+        values: The values, at least one.
     """
     mean = math.fsum(values) / len(values)
     freedom = len(values) - 1

@@ -45,7 +45,7 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
 def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
     """Return the share of total variance explained by group: epsilon squared (Kelley 1935).
 
-    On average it is 0 where groups explain nothing.
+    Its mean is 0 if groups explain nothing.
 
     Args:
         groups: Values of each; empty ones are passed over.
@@ -64,7 +64,7 @@ def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
 
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:
-    """Return the standard deviation over the mean; None of fewer than two values."""
+    """Return the standard deviation divided by the mean; None for fewer than two values."""
     if len(values) < 2:  # noqa: PLR2004 - a deviation is of two
         return None
     mean = fmean(values)

@@ -28,16 +28,16 @@ class ClientTime:
     """The seconds of a client for each successful operation, at one number of clients.
 
     Attributes:
-        clients: How many there were.
+        clients: Number of clients.
         operation_s: All of its time: what failed, and what was made again, is in it.
         failed_s: Time in attempts that failed, by operation; of it nothing else is told.
         causes: The rest by cause; empty where it is not known of sessions.
         statements: Time of statements that were answered, by operation and name; an operation of
             one statement is one.
         cores: CPUs that were busy, by `engine`, `driver` and `others`; those that are known.
-        cpus: That there were; None: not known.
-        device_busy: Share of the time that the data's device was; None: not known.
-        flush_s: Mean time of a flush of it; None: not known.
+        cpus: That there were; None if not known.
+        device_busy: Share of the time that the data's device was; None if not known.
+        flush_s: Mean time of a flush of it; None if not known.
     """
 
     clients: int

@@ -73,7 +73,7 @@ class Grown:
     """One cause, for each operation that succeeded.
 
     Attributes:
-        name: Of `NAMES`.
+        name: Name of `NAMES`.
         before_s, after_s: With the fewest clients and with more, mean over rounds.
         share: Of a client's time with more clients.
         interval: 95 % of that over rounds; None of a single one.
@@ -96,9 +96,9 @@ class ScalingLimit:
     """The limit of a load's scaling.
 
     Attributes:
-        name: Of `NAMES`; None: an operation takes hardly longer, or nothing stands out.
+        name: Name of `NAMES`; None means an operation takes hardly longer, or nothing stands out.
         clients, before: Numbers of clients that are compared.
-        grown: Each cause, what grew most first.
+        grown: Causes, the largest growth first.
         statement: Operation and statement whose time grew most, and by how many seconds.
         claim: All that is claimed, as a sentence without its end.
     """
@@ -112,10 +112,10 @@ class ScalingLimit:
 
 
 def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> ScalingLimit | None:
-    """Return what limits runs by their number of clients; None where that cannot be known.
+    """Return the limit of runs by their number of clients; None if it cannot be known.
 
     Args:
-        runs: At least one of each number.
+        runs: At least one run for each number of clients.
         knee_at: From here on it is looked for; None, or beyond all: with most clients.
     """
     times = {
@@ -128,7 +128,7 @@ def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> Scalin
 def limiting(
     times: Mapping[int, Sequence[ClientTime]], knee_at: float | None
 ) -> ScalingLimit | None:
-    """Return what limits clients, by their time over the rounds of each number of clients."""
+    """Return the limit of clients, from their time in the rounds of each number of clients."""
     if len(times) < 2:  # noqa: PLR2004 - nothing to compare
         return None
     fewest, most = min(times), max(times)

@@ -46,7 +46,7 @@ def computing_by_operation(
 
     Args:
         profile: CPU samples of the run.
-        plans: Of operations.
+        plans: Plans of operations.
         prepared: Whether statements were planned once a session, so that the time of planning in
             their captured plans is none of the timed executions.
     """

@@ -35,7 +35,7 @@ def operation_tree(
 
     Args:
         where: Shares by cause as `analysis.where` tells them.
-        computing: What the CPU time in the engine's code went into; None: not known.
+        computing: What the CPU time in the engine's code went into; None if not known.
 
     Returns:
         None where the time was not split.

@@ -37,12 +37,12 @@ class StatementTimes:
     """One statement of an operation.
 
     Attributes:
-        name: As the workload calls it, or its number in the operation from 1.
-        executions: How often it was executed.
-        per_operation: The same for each execution of the operation.
-        share: Of the service time of the operation.
+        name: The workload's name for the statement, or its number in the operation, from 1.
+        executions: Number of executions.
+        per_operation: Number of executions per execution of the operation.
+        share: Share of the operation's service time.
         rows: Rows that it returned or changed, mean of an execution.
-        seconds: How long it took.
+        seconds: Distribution of its time.
     """
 
     name: str
@@ -58,15 +58,15 @@ class Tail:
     """The cause of an operation's slowest executions.
 
     Attributes:
-        statement: The statement with most of what they take longer than others; or
-            `earlier attempts`.
-        share: Its share of that.
-        tail_share: Which share of the executions are looked at, such as 0.01.
-        operations: How many those are.
-        beyond_s: They took at least this long.
-        typical_s: What the statement takes in an execution up to the median, on average.
-        tail_s: What it takes in one of the tail, on average.
-        excess_share: Its excess in the tail, of the service time of all executions.
+        statement: The statement with the largest part of the extra time, or `earlier attempts`.
+        share: The statement's share of the extra time.
+        tail_share: Share of executions that count as the tail, such as 0.01.
+        operations: Number of executions in the tail.
+        beyond_s: Minimum time of executions in the tail.
+        typical_s: Mean time of the statement in executions up to the median.
+        tail_s: Mean time of the statement in the tail.
+        excess_share: The statement's extra time in the tail, as a share of the service time of all
+            executions.
     """
 
     statement: str

@@ -25,11 +25,11 @@ class TimeNode:
     Invariant: a node with children has the sum of their shares.
 
     Attributes:
-        name: Its word in paths, such as `lock`.
-        title: For people.
-        share: Of the wall time of the whole tree, 0 to 1.
-        children: Its parts; empty where it was not split further.
-        source: The measurement that split it; None: the same as its parent's.
+        name: Name in paths, such as `lock`.
+        title: Title for readers.
+        share: Share of the wall time of the whole tree, 0 to 1.
+        children: Parts of this node; empty if not split further.
+        source: The measurement that split it; None means the same as its parent's.
     """
 
     name: str
@@ -39,13 +39,13 @@ class TimeNode:
     source: str | None = None
 
     def at(self, path: str) -> TimeNode | None:
-        """The node at a path below this one, such as `waiting/lock`; None: there is none."""
+        """Return the node at a path below this one, such as `waiting/lock`; None without one."""
         name, _, rest = path.partition("/")
         child = next((child for child in self.children if child.name == name), None)
         return child.at(rest) if child is not None and rest else child
 
     def share_of(self, path: str) -> float:
-        """Share of the node at a path; 0 where there is none."""
+        """Return the share of the node at a path; 0 without such a node."""
         node = self.at(path)
         return 0.0 if node is None else node.share
 
@@ -90,7 +90,7 @@ def scaled(node: TimeNode, factor: float) -> TimeNode:
 
 
 def merged(trees: Iterable[TimeNode]) -> TimeNode | None:
-    """The sum of trees that have the same root, node by node; None of none."""
+    """Return the sum of trees with the same root, node by node; None without a tree."""
     given = list(trees)
     if not given:
         return None

@@ -58,7 +58,7 @@ class Terms:
     """The terms from which each operation's time is computed.
 
     Attributes:
-        counted: operation, and those of `COUNTED`; null: not measured.
+        counted: operation, and those of `COUNTED`; null if not measured.
         user_share: operation, user_share: of its CPU time.
         existence: operation, kind, existed_ns: of threads that count as long as they exist.
         placed: Spans of all kinds in passes: operation, kind, state, causes, looked_ns.
@@ -167,7 +167,7 @@ def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = Non
     Args:
         run: Where they are from.
         spans: All of them; they tell at which addresses threads are at rest.
-        placed: Those that are wanted, with with_workers; None: all of them, which have it.
+        placed: Those that are wanted, with with_workers; None means all of them, which have it.
     """
     placed = spans if placed is None else placed
     rules = all_waits(run.facts["engine"].get("waits"))

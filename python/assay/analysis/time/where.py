@@ -42,9 +42,9 @@ class Doubt:
     """An operation of which not all time, or more than all, was accounted for.
 
     Attributes:
-        operation: Its name.
-        share: How much was missing, or too much, of the time of its threads at work.
-        is_split: Whether its parts are told all the same.
+        operation: Name of the operation.
+        share: Missing or excess time, as a share of the time of its threads at work.
+        is_split: Whether its time is split into parts nevertheless.
     """
 
     operation: str
@@ -57,7 +57,7 @@ class Where:
     """The split of a whole run's time.
 
     Attributes:
-        shares: By cause, of the time of the threads at work of operations that are split; None:
+        shares: By cause, of the time of the threads at work of operations that are split; None if
             not measured.
         coverage: Accounted share of it before scaling, of operations that are not split, too.
         uncovered: Operations of which more than `UNCOVERED_MAX` has no source, most first.

@@ -16,8 +16,8 @@ class Record:
 
     Attributes:
         tried: All that were carried out.
-        decided: Those of which it is known whether they came true.
-        hits: Those that did.
+        decided: Number of predictions with a known outcome.
+        hits: Number of predictions that came true.
         ratio_median: Median of measured gain / predicted gain; None where nothing was predicted.
     """
 
@@ -28,7 +28,7 @@ class Record:
 
     @property
     def hit_rate(self) -> float | None:
-        """Share of the decided that came true; None of none."""
+        """Return the share of decided predictions that came true; None without any."""
         return self.hits / self.decided if self.decided else None
 
     def facts(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Gain:
 
     Attributes:
         before_s, after_s: Geometric means over the rounds.
-        share: Of `before_s` that is saved; below zero: it takes longer.
+        share: Saved share of `before_s`; negative if it takes longer.
         interval: 95 %; None with one round.
     """
 
@@ -62,9 +62,9 @@ class Judged:
     """The figures that a verdict is based on.
 
     Attributes:
-        operations: Those whose times are added up; empty: the whole.
-        predicted: Share of their time that was to be saved; None: not predicted.
-        gain: What was; None: not compared.
+        operations: Operations whose times are added up. Empty means the whole run.
+        predicted: Predicted saving as a share of their time; None if not predicted.
+        gain: Measured gain; None if not compared.
     """
 
     operations: tuple[str, ...]
@@ -77,11 +77,11 @@ class Trial:
     """The outcome of advice that was tried.
 
     Attributes:
-        predicted: Share of the whole time that was to be saved; None: not predicted.
-        gain: What was; None where no operation succeeded in all runs.
-        operations: Those that the finding is about.
+        predicted: Predicted saving as a share of the whole time; None if not predicted.
+        gain: Measured gain; None if no operation succeeded in all runs.
+        operations: Operations that the finding concerns.
         judged: What the verdict is of: these operations, or the whole.
-        verdict: What it comes to.
+        verdict: Result of the trial.
         left_out: Operations that did not succeed in every run; no total holds them.
     """
 
@@ -145,7 +145,7 @@ def judge_trial(
     Args:
         rounds: At least one.
         predicted: Share of the whole time that was to be saved.
-        operations: Those that the finding is about; empty: all.
+        operations: Those that the finding is about; empty means all.
     """
     every = [set(times.operations) for pair in rounds for times in pair]
     common, seen = set.intersection(*every), set.union(*every)
@@ -181,7 +181,7 @@ def judged_times(
 
     Args:
         rounds: At least one.
-        operations: Those that the change is about; empty: all.
+        operations: Those that the change is about; empty means all.
 
     Returns:
         The operations that are added up, none of the whole; and the pairs, in seconds.

@@ -87,7 +87,7 @@ class Counted:
         name: As a knob names it.
         title: In words.
         unit: As figures know them: times are in seconds.
-        value: Of one execution of all operations; None: not counted.
+        value: Value for one execution of all operations; None if not counted.
         why_not: Why it is not, as the end of `not measured:`.
     """
 

@@ -39,9 +39,9 @@ class Turned:
     """The setting that differs between the levels of a factor.
 
     Attributes:
-        setting: Its name; None: no setting differs, or several without one that has a knob.
-        name: Of its knob; None: the engine's `knobs.toml` has none.
-        effective: What is looked for among the settings in force; None: the engine tells none.
+        setting: Name of the setting; None if no setting differs, or several do and none has a knob.
+        name: Name of its knob; None means the engine's `knobs.toml` has none.
+        effective: What is looked for among the settings in force; None if the engine tells none.
         moves, scheduling, blocking: Names of counters, as the knob has them.
     """
 
@@ -58,9 +58,9 @@ class ReadBack:
     """The value that was requested at a level, and the value in force.
 
     Attributes:
-        level: Its name.
+        level: Name of the level.
         asked: None: the level leaves it as it is.
-        effective: In all of its runs; None: not told, or not alike.
+        effective: In all of its runs; None if not told, or not alike.
     """
 
     level: str
@@ -82,7 +82,7 @@ class Moved:
     Attributes:
         name, title, unit: As it was counted.
         values: By level over its rounds; levels of which it is not known are left out.
-        chance: That levels alike differ so much; None: nothing tells.
+        chance: That levels alike differ so much; None if nothing tells.
         limit: Below which it has moved.
         why_not: Why it was not counted.
     """
@@ -119,7 +119,7 @@ class Effect:
         why: In words, without who it is said of.
         read_back: One a level.
         moved: Counters that it moves.
-        other_plans: Whether levels are executed by different plans; None: not known.
+        other_plans: Whether levels are executed by different plans; None if not known.
     """
 
     took: bool | None
@@ -183,7 +183,7 @@ def moved_of(
     Args:
         name: As a knob names it.
         title: In words.
-        unit: Of its values.
+        unit: Unit of its values.
         values: By level over rounds.
         counters: How many are looked at: any may move by chance (Bonferroni).
         why_not: Why it was not counted.
@@ -220,7 +220,7 @@ def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
 
 
 def in_sentence(title: str) -> str:
-    """A title within a sentence: without the capital of its first word, unless that is a name."""
+    """Return a title for use within a sentence, without a capital letter unless it is a name."""
     return f"{title[:1].lower()}{title[1:]}" if title[1:2].islower() else title
 
 

@@ -45,12 +45,12 @@ class Trial:
     """One run of a tune.
 
     Attributes:
-        part: Of the study.
+        part: Part of the study.
         setting: `setting_words` of its levels.
         levels: Values of knobs, by `set.` and the setting's name; none of the default.
         round: From 1; runs of one part and round stood side by side.
-        value: Of the metric; None: there is none.
-        cost: Its logarithm, so that less is better; None: it failed.
+        value: Value of the metric; None if there is none.
+        cost: Its logarithm, so that less is better; None if it failed.
         reason: Why it failed.
     """
 
@@ -70,9 +70,9 @@ class Standing:
     Attributes:
         setting: Its words.
         levels: As of a trial.
-        ratio: Mean logarithm of its cost by the default's; None: it failed, or stands alone.
+        ratio: Mean logarithm of its cost by the default's; None if it failed, or stands alone.
         rounds: How many.
-        failed: Why a run of it failed; None: none did.
+        failed: Why a run of it failed; None if none did.
     """
 
     setting: str
@@ -87,9 +87,10 @@ class HoldOut:
     """The leader of a search beside the default, in runs that had no part in its choice.
 
     Attributes:
-        part: Of the study.
+        part: Part of the study.
         ratios: Logarithms of cost by the default's, a round each.
-        interval: Of their mean, at any time and with that share; None: anything is possible.
+        interval: Confidence interval of their mean, valid at any time and at that level. None means
+            no bound yet.
     """
 
     part: str

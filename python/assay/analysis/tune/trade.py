@@ -45,7 +45,7 @@ class First:
 
     Attributes:
         first_s, later_s: Means over rounds; of `later_s` each round's median.
-        first_faults, later_faults: Pages of memory taken; None: not told.
+        first_faults, later_faults: Pages of memory taken; None if not told.
     """
 
     first_s: Mean

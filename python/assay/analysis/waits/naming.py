@@ -153,7 +153,7 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
 
     Args:
         asleep: Spans in passes.
-        causes: The only ones that words may tell of these sleeps; None: all.
+        causes: The only ones that words may tell of these sleeps; None means all.
     """
     words_of_sleeps = (
         asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")

@@ -73,7 +73,7 @@ class Sleep:
     """The kernel's facts of one sleep; None where absent.
 
     Attributes:
-        state: Of the thread, as in `waits.arrows`.
+        state: State of the thread, as in `waits.arrows`.
         channel: Function of the kernel in which it sleeps.
         call: Number of the system call.
         comm: Name of the thread.
@@ -103,7 +103,7 @@ class Rule:
         threads: Globs on the thread's name.
         at_rest: Whether its address must, or must not, be waited at between operations.
         with_workers: Whether its process must, or must not, work together with others.
-        says: A sentence for people.
+        says: A sentence for readers.
         origin: Where the rule stands, such as `waits.toml, rule 3`.
     """
 
@@ -155,8 +155,8 @@ class WaitRules:
         rules: On what the kernel tells.
         events: On the engine's words.
         calls: Numbers of system calls by machine and name.
-        words_tell: Causes by the kernel of those sleeps that the engine's words may explain; None:
-            they may explain all.
+        words_tell: Causes by the kernel of those sleeps that the engine's words may explain; None
+            if they may explain all.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -170,7 +170,7 @@ class WaitRules:
         return next((rule.cause for rule in self.rules if rule.matches(sleep, call)), None)
 
     def cause_of_event(self, kind: str, event: str) -> str | None:
-        """The cause by the engine's words; None: no rule knows them."""
+        """The cause by the engine's words; None if no rule knows them."""
         fitting = (rule for rule in self.events if rule.type == kind)
         return next((rule.cause for rule in fitting if _matches_any(rule.events, event)), None)
 

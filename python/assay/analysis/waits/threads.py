@@ -40,7 +40,7 @@ def sessions_of(spans: pl.DataFrame) -> pl.Series:
 def serving(run: Run) -> pl.DataFrame | None:
     """Return which thread served which connection: pid, tid, connection, session.
 
-    Connections of other clients have no session. None: the engine does not tell it.
+    Connections of other clients have no session; None if the engine does not tell it.
     """
     if not (run.has("connections") and run.has("activity")):
         return None

@@ -35,7 +35,7 @@ class Metric:
         unit: `s`, `/h` or `/s`.
         better: Which direction is an improvement.
         of: The figure of the operations' seconds, in their order; infinite where one takes none.
-        smooth: The same without steps, for slopes; None: it has none.
+        smooth: The same without steps, for slopes; None if it has none.
         also: What the model leaves open instead, also of the operations' seconds.
     """
 

@@ -107,15 +107,16 @@ class Prediction:
     """The prediction for some changes.
 
     Attributes:
-        changes: Each in words.
+        changes: Description of each change.
         assumptions: What is assumed, a sentence each.
-        notes: What the run does not tell.
+        notes: Facts that the run did not record.
         metrics: Each metric of the run.
         operations: Those whose time changes: those that a change names first, of each sort the
             largest change first.
-        passes: How many passes the intervals are over; 0: there are none.
-        predictable: Of how many operations the run tells what all changes need.
-        measured: How many there are. The others stay as they are and are in the metrics so.
+        passes: Number of passes for the intervals. 0: no intervals.
+        predictable: Number of operations for which the run recorded what all changes need.
+        measured: Number of operations. Operations without the needed facts are predicted as
+            unchanged.
     """
 
     changes: tuple[str, ...]
@@ -152,7 +153,7 @@ class _Course:
     Attributes:
         now: As it would be.
         least_s, most_s: What the models leave open, together.
-        factor: By which each pass is multiplied; None: every pass is as long as `now`.
+        factor: By which each pass is multiplied; None means every pass is as long as `now`.
     """
 
     now: TimedOperation
@@ -188,7 +189,7 @@ def predict(
     Args:
         measured: The run.
         changes: In the order in which they are carried out.
-        resampled: What `resamples` gives of the run; None: it is drawn anew. Without resamples
+        resampled: What `resamples` gives of the run; None if it is drawn anew. Without resamples
             the prediction has no intervals.
 
     Raises:

@@ -48,9 +48,9 @@ class TimedOperation:
         seconds_min, seconds_max: Fastest and slowest pass; None under a load.
         passes: Seconds of each pass, None where it did not succeed; empty under a load.
         weight: How often it is executed for one execution of the mix; 1 in the power order.
-        thread_s: Thread-seconds of one execution by cause; None: its time was not split.
-        threads: Threads at work, mean; None: not measured.
-        work: Share of its CPU samples by word of work; None: it has none.
+        thread_s: Thread-seconds of one execution by cause; None if its time was not split.
+        threads: Threads at work, mean; None if not measured.
+        work: Share of its CPU samples by word of work; None if it has none.
     """
 
     name: str
@@ -101,16 +101,16 @@ class Measured:
 
     Attributes:
         run: Its id.
-        scale: Of its data.
+        scale: Scale of its data.
         operations: In the order of the first pass.
-        cores: CPUs that the engine was allowed to use; None: not recorded.
-        clients: Of a closed or an open load; None in the power order.
-        rate_per_s: Of an open load; None for the others.
-        throughput_per_s: Of a load; None in the power order.
-        background_share: Of the machine's CPU time, what others used; None: not measured.
+        cores: CPUs that the engine was allowed to use; None if not recorded.
+        clients: Clients of a closed or an open load; None in the power order.
+        rate_per_s: Operations a second of an open load; None for the others.
+        throughput_per_s: Operations a second of a load; None in the power order.
+        background_share: Of the machine's CPU time, what others used; None if not measured.
         has_composite: Whether the workload's specification has a metric of both tests.
         without_time: Operations that never succeeded: no metric has a value then.
-        test: Of the specification, as it was played; None without one.
+        test: The specification's test, as it was carried out. None without a test.
     """
 
     run: str

@@ -1,4 +1,4 @@
-"""Service demand: what an operation takes of each resource while nothing holds it back.
+"""Service demand: the resource use of an operation without limits.
 
 How fast it reads *while it reads* is what a limit of the disk is measured against: against the mean
 over all of its time, any limit would bind, and whatever computes would be called bound by the disk.
@@ -34,7 +34,7 @@ class Demand:
         cores: CPU seconds a second.
         shares: Of the time of its threads, by cause; empty where nobody looked.
         read_bytes: From storage; None where nobody counted.
-        mean_read_bytes: Size of a read of the device that holds the data; None: it had none.
+        mean_read_bytes: Size of a read of the device that holds the data; None if it had none.
     """
 
     seconds: float
@@ -84,7 +84,7 @@ def demand_of(runs: Sequence[Run], operation: str) -> Demand | None:
 
     Args:
         runs: In which nothing was held back.
-        operation: Its name.
+        operation: Name of the operation.
     """
     demands = [demand for run in runs if (demand := _run_demand(run, operation)) is not None]
     if not demands:

@@ -1,4 +1,4 @@
-"""Finds what bounds an operation: its response to each resource, and what is left.
+"""Finds the resource that bounds an operation, from its response to each resource.
 
 Invariant: a level that did not take effect is in no elasticity, and is told.
 """
@@ -49,7 +49,7 @@ class Level:
         factor: How many times as scarce; None where the capacity is not known.
         time: Seconds over the rounds.
         change: Against the unhindered run of the same round.
-        left_out: Why it is in no elasticity; None: it is.
+        left_out: Why it is in no elasticity; None if it is.
         doubt: What a check doubts of one that is.
     """
 
@@ -83,14 +83,14 @@ class Diagnosis:
     """The diagnosis of one operation.
 
     Attributes:
-        time: Seconds as it is, over the rounds.
+        time: Seconds without limits, over the rounds.
         demand: What it takes of each resource.
         waited_share: Of its time it was ready and had no CPU; no elasticity has that in it.
-        answers: By every method that was used.
-        chosen: By resource the answer that counts.
-        unmeasured: By resource why there is none.
+        answers: Responses by every method that was used.
+        chosen: The response that counts, by resource.
+        unmeasured: Reason why there is no response, by resource.
         total: Sum of the elasticities that count.
-        interval: Of the sum.
+        interval: 95 % interval of the sum.
     """
 
     operation: str
@@ -104,14 +104,14 @@ class Diagnosis:
     interval: tuple[float, float] | None
 
     def value(self, resource: str) -> float | None:
-        """Return the elasticity of a resource that counts; None: not measured."""
+        """Return the elasticity of a resource that counts; None if not measured."""
         answer = self.chosen.get(resource)
         fit = None if answer is None else answer.elasticity
         return None if fit is None else fit.value
 
 
 def operations_of(runs: Iterable[StudyRun]) -> list[str]:
-    """Return operations that were played in all runs, in the order of the first run."""
+    """Return operations that all runs executed, in the order of the first run."""
     played = [list(run.run.facts["plan"]["operations"]) for run in runs]
     return (
         [name for name in played[0] if all(name in operations for operations in played)]
@@ -130,8 +130,8 @@ def diagnose(
 
     Args:
         runs: Asked for alike but for what was scarce, in rounds.
-        operation: Its name.
-        placed: Its unhindered reads beside what the disk gives; None: nobody looked.
+        operation: Name of the operation.
+        placed: Its unhindered reads beside what the disk gives; None if nobody looked.
         known_capacities: Capacities by option of `--limit`, in its unit, that are known otherwise.
 
     Returns:

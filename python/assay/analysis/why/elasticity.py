@@ -46,7 +46,7 @@ class Observation:
 
     Attributes:
         run: Which run; the same run may be the unhindered one of several resources.
-        round: Of the study.
+        round: Round of the study.
         factor: How many times as scarce the resource was; 1: as it is.
         seconds: Above 0.
     """

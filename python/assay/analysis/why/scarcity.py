@@ -90,7 +90,7 @@ def times_as_scarce(
 
     Args:
         scarcity: As asked.
-        facts: Of the run's record.
+        facts: Facts of the run's record.
         capacities: What there is of it, by the option's name and in its unit.
     """
     if scarcity.method == "slowed":
@@ -119,7 +119,7 @@ def capacities_of(demand: Demand | None, placed: Placed | None) -> dict[str, flo
 
     Args:
         demand: The operation unhindered.
-        placed: Its reads beside what the disk gives; None: nobody looked.
+        placed: Its reads beside what the disk gives; None if nobody looked.
     """
     capacities = {}
     own = None if demand is None else demand.reads_per_s_reading
@@ -153,7 +153,7 @@ def without_effect(checks: Sequence[CheckResult]) -> str | None:
 
 
 def doubt_of(checks: Sequence[CheckResult]) -> str | None:
-    """Return the doubt of a check in a run's scarcity that took effect; None: nothing."""
+    """Return the doubt of a check in a run's scarcity that took effect; None means nothing."""
     doubts = [
         result
         for result in checks

@@ -95,11 +95,11 @@ class Rule:
     Attributes:
         work: What matching frames work at; None of artefacts.
         artefact: Why matching samples say nothing of the engine; None of work.
-        symbols: Globs on a function's name without parameters; empty: any named function.
-        modules: Globs on the name of its file; empty: any.
-        under: Globs of which some caller's name must match one; empty: whatever called it.
-        step: Which of `STEPS` matching frames are for; None: no single one, or execution.
-        says: A sentence for people.
+        symbols: Globs on a function's name without parameters; empty means any named function.
+        modules: Globs on the name of its file; empty means any.
+        under: Globs of which some caller's name must match one; empty means whatever called it.
+        step: Which of `STEPS` matching frames are for; None means no single one, or execution.
+        says: A sentence for readers.
         origin: Where the rule stands, such as `operations.toml, rule 3`.
     """
 

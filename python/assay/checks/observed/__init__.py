@@ -1,1 +1,1 @@
-"""Checks of observations, in which nothing was driven: a file each."""
+"""Checks of observations, in which Assay drives no load. Each check has its own file."""

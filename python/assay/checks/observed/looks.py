@@ -1,4 +1,4 @@
-"""Checks that the server's sessions were sampled often enough to say where their time went."""
+"""Checks that the server's sessions were sampled often enough to split their time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEEN_MIN = 30
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if too few sessions were seen at work."""
+    """Unknown if too few samples show a working session."""
     window = window_of(run)
     if window is None:
         return CheckResult(NAME, Verdict.UNKNOWN, "the server was never sampled", measured=False)

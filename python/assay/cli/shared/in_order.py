@@ -28,7 +28,7 @@ def in_order(
     """Yield options with their values: those of files and of the environment first.
 
     Args:
-        arguments: Of the command line.
+        arguments: Arguments of the command line.
         values: All values by the option's key: `operation_time` is `--operation-time`.
     """
     keys = {long_name(key): key for key in values}

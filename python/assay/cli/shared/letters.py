@@ -14,8 +14,8 @@ def completed(command: Any, prefix: str) -> Any:  # noqa: ANN401 - Typer does no
     """Return a command whose options have their letters, and whose help names no variable of each.
 
     Args:
-        command: Of a verb, or a group of them.
-        prefix: Of the variables that its options have a default in.
+        command: Command of a verb, or a group of them.
+        prefix: Prefix of the variables that its options have a default in.
     """
     for parameter in command.params:
         parameter.show_envvar = False

@@ -41,7 +41,7 @@ class Page:
     """A formatter for Typer's help that writes a manual page.
 
     Attributes:
-        width: Of a line: the reader's terminal breaks them, so no sentence is shortened.
+        width: Width of a line: the reader's terminal breaks them, so no sentence is shortened.
     """
 
     width = 10_000

@@ -72,7 +72,7 @@ def run_keys(context: typer.Context, options: Mapping[str, Any]) -> dict[str, An
     """Return the options of runs that were set, as keys of a study, without those left at defaults.
 
     Args:
-        context: Of the verb.
+        context: Context of the verb.
         options: Values of the command line by the names of options.
 
     Raises:

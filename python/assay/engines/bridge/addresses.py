@@ -34,7 +34,7 @@ def read_dsn(dsn: str) -> Address:
     """The address that a JDBC URL names; user and password may be in the environment.
 
     Raises:
-        EngineError: If it is none; it is not quoted.
+        EngineError: If the text is not a valid DSN. The message does not quote it.
     """
     if not _URL.fullmatch(dsn):
         raise EngineError(
@@ -51,7 +51,7 @@ def read_dsn(dsn: str) -> Address:
 
 
 def hidden(address: Mapping[str, Any]) -> list[str]:
-    """The secret words of an address, the longest first."""
+    """Return the secret parts of an address, the longest first."""
     url: str = address["url"]
     pairs = [*address.get("properties", {}).items(), *_ASSIGNED.findall(url)]
     passwords = [value for name, value in pairs if is_secret(name)]

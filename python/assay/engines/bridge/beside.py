@@ -25,12 +25,12 @@ def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Pat
     """Starts a bridge that has these drivers and returns its socket, which is open to us alone.
 
     Args:
-        launcher: Of the server's instance.
+        launcher: Launcher of the server's instance.
         java: The program, see `jre.find_java`.
-        drivers: Jars, or directories that jars were unpacked into; whoever may read them here.
+        drivers: Jars, or directories with unpacked jars.
 
     Raises:
-        EngineError: With the mend.
+        EngineError: If the bridge cannot be started. The message says how to fix it.
     """
     socket = launcher.scratch / SOCKET
     socket.unlink(missing_ok=True)

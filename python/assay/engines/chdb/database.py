@@ -1,4 +1,4 @@
-"""The connections of one instance: ours, and one a session.
+"""The connections of one instance: one for administration, and one per session.
 
 The library serves one directory a process, for as long as it has a connection.
 """
@@ -32,10 +32,10 @@ class Database:
 
     Args:
         path: The directory.
-        settings: Of the library and of each query; names are not looked at here.
+        settings: Settings of the library and of each query; names are not looked at here.
 
     Raises:
-        EngineError: With the library's words.
+        EngineError: If the library refuses. The message is the library's.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
@@ -52,7 +52,7 @@ class Database:
         return made
 
     def again(self, connection: Connection, comment: str) -> Connection:
-        """A connection in place of one that is not to be used any more."""
+        """Return a connection that replaces one that must not be used any more."""
         self._open.remove(connection)
         made = self.connection(comment)
         connection.close()
@@ -74,7 +74,7 @@ def connected(path: str, settings: Mapping[str, str]) -> Connection:
     """A connection to a directory, or to memory.
 
     Raises:
-        EngineError: With the library's words.
+        EngineError: If the library refuses. The message is the library's.
     """
     from chdb import ChdbError
     from chdb.state.sqlitelike import Connection
@@ -90,10 +90,10 @@ def connected(path: str, settings: Mapping[str, str]) -> Connection:
 def asked(
     connection: Connection, text: str, values: dict[str, Any] | None = None
 ) -> pyarrow.Table | None:
-    """All rows of a statement as an Arrow table; None of one that has none.
+    """Return all rows of a statement as an Arrow table; None without a result.
 
     Raises:
-        ChdbError: With ClickHouse's words.
+        ChdbError: If ClickHouse refuses the statement. The message is ClickHouse's.
     """
     result = connection.query(text, "ArrowStream", params=values)
     if not len(result):
@@ -105,7 +105,7 @@ def checked(settings: Mapping[str, str]) -> None:
     """Refuses settings that the library would pass over in silence or misread.
 
     Raises:
-        EngineError: With the setting at fault and the nearest that there is.
+        EngineError: If a setting is unknown. The message names it and the most similar one.
     """
     if not settings:
         return

@@ -36,7 +36,7 @@ class ChdbEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Checks that the wheel is the pinned one, and that it is what was wanted."""
+        """Checks that the wheel has the pinned and requested version."""
         del tell
         try:
             version = importlib.metadata.version(PACKAGE)
@@ -60,7 +60,7 @@ class ChdbEngine:
         checked(settings)
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Opens the directory of `place`, making what is in it if it is empty."""
+        """Opens the directory of `place`, and creates its content if it is empty."""
         checked(settings)
         all_settings = {**self._facts.settings, "tmp_path": str(place.scratch), **settings}
         return Instance(dict(settings), Database(place.data, all_settings), place)
@@ -86,7 +86,7 @@ class ChdbEngine:
         ]
 
     def plan_reader(self, instance: Instance) -> ChdbPlans:
-        """A reader on a connection of its own."""
+        """Return a plan reader with its own connection."""
         from assay.engines.chdb.explaining import ChdbPlans
 
         return ChdbPlans(_database(instance))

@@ -1,4 +1,4 @@
-"""Fills tables: Arrow streams go in as they are, and are merged into one part a table."""
+"""Fills tables from Arrow streams, and merges each table into one part."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     """Appends all rows of a stream to a table.
 
     Raises:
-        RunFailedError: With ClickHouse's words.
+        RunFailedError: If ClickHouse refuses rows. The message is ClickHouse's.
     """
     reader = pyarrow.RecordBatchReader.from_stream(rows)
     text = file_text("append.sql", table=quoted(table))
@@ -65,7 +65,7 @@ def run(database: Database, sql: str) -> None:
     """Runs statements one by one.
 
     Raises:
-        EngineError: With the statement at fault.
+        EngineError: If a statement fails. The message has the statement.
     """
     for statement in split(sql):
         try:

@@ -1,4 +1,4 @@
-"""ClickHouse's plans in words that are no engine's: what EXPLAIN ANALYZE draws as a tree."""
+"""Converts ClickHouse's plans to engine-independent terms, from the tree of EXPLAIN ANALYZE."""
 
 from __future__ import annotations
 

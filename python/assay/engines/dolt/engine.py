@@ -1,4 +1,4 @@
-"""Dolt: obtained, started, asked; see `assay.engines.contract`."""
+"""Dolt: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class DoltEngine(FamilyEngine):
         return DoltCounters(super().counters(instance), instance.address)
 
     def plan_reader(self, instance: Instance) -> DoltPlans:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         return DoltPlans(instance.address, self.conf, is_old=is_old(self.version(instance)))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:

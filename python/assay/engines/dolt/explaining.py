@@ -18,8 +18,8 @@ class DoltPlans(FamilyPlans):
     """Reads plans of Dolt from its drawing of a plan tree, without executing the statement.
 
     Args:
-        address: Of the server.
-        conf: Of the engine.
+        address: Address of the server.
+        conf: Configuration of the engine.
         is_old: Whether it draws the same under another word.
     """
 

@@ -1,4 +1,4 @@
-"""Dolt's plans in words that are no engine's.
+"""Dolt's plans in engine-independent terms.
 
 Dolt draws a tree of text, a line for an operator or for something told of one. It tells no
 estimates and no counts of rows, neither before nor after executing.

@@ -52,7 +52,7 @@ def start_server(
     """Starts a server on `place` and returns its address once it answers.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     program, version = find_program(home_of(product)), product.version
     data, scratch = place.data / DATA, launcher.scratch

@@ -36,7 +36,7 @@ def file_text(name: str) -> str:
 
 
 def execute(instance: Instance, statement: str | Composed) -> psycopg.Cursor[tuple[object, ...]]:
-    """Runs one statement. Raises `EngineError` with the statement and the server's words."""
+    """Runs one statement. `EngineError` has the statement and the server's message."""
     return connecting.execute(instance.handle, statement, None, TITLE)
 
 
@@ -79,7 +79,7 @@ def _refuse_misread(table: str, batch: pa.RecordBatch) -> None:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Rows of a table, counted. Raises `EngineError` if there is none of that name."""
+    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
     row = execute(instance, composed(file_text("count.sql"), table=table)).fetchone()
     return cast("tuple[int]", row)[0]
 
@@ -101,7 +101,7 @@ def finish(instance: Instance) -> None:
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raises `EngineError` if statements began what they did not end."""
+    """Raises `EngineError` if statements left a transaction open."""
     from psycopg.pq import TransactionStatus
 
     if instance.handle.info.transaction_status != TransactionStatus.IDLE:

@@ -32,7 +32,7 @@ def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
     """Starts a server on `place` and returns its address once it answers.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     data, scratch = place.data / DATA, launcher.scratch
     data.mkdir(mode=0o700, exist_ok=True)

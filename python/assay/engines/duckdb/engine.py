@@ -92,7 +92,7 @@ class DuckEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Checks that the wheel is the pinned one, and that it is what was wanted."""
+        """Checks that the wheel has the pinned and requested version."""
         del tell
         version: str = duckdb.__version__
         if version != self._facts.version_pinned:

@@ -1,4 +1,4 @@
-"""DuckDB's plans in words that are no engine's."""
+"""DuckDB's plans in engine-independent terms."""
 
 from __future__ import annotations
 

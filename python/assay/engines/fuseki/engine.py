@@ -1,4 +1,4 @@
-"""Apache Jena Fuseki: obtained, started, asked; see `assay.engines.contract`."""
+"""Apache Jena Fuseki: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FusekiEngine(EndpointEngine):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Starts a server that died again, at the same port."""
+        """Restarts a server that died, at the same port."""
         del place, settings
         restart_server(self._runtime(), _home(product), launcher, address)
 

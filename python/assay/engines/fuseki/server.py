@@ -36,7 +36,7 @@ def start_server(
     """Starts a server on `place` and returns its address once it answers.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     data = place.data / DATA
     data.mkdir(mode=0o700, exist_ok=True)

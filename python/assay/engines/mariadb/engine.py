@@ -1,4 +1,4 @@
-"""MariaDB: obtained, started, asked; see `assay.engines.contract`."""
+"""MariaDB: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MariaEngine(ConfiguredEngine):
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:
-        """The version without what a distribution adds. Raises `EngineError` if it is too old."""
+        """Return the version without a distribution's suffix. Raises `EngineError` if too old."""
         version_text = version_text.removeprefix(PREFIX)
         match = re.match(r"(\d+)\.(\d+)", version_text)
         young = match is not None and (int(match[1]), int(match[2])) >= VERSION_MIN
@@ -59,7 +59,7 @@ class MariaEngine(ConfiguredEngine):
         return version_text.partition("-")[0]
 
     def plan_reader(self, instance: Instance) -> MariaPlans:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         return MariaPlans(instance.address, CONF)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:

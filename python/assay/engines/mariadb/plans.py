@@ -1,4 +1,4 @@
-"""MariaDB's plans in words that are no engine's.
+"""MariaDB's plans in engine-independent terms.
 
 MariaDB tells a pipeline: tables in the order in which they are joined, each with how it is read,
 and around them what is done with the rows. Here it becomes the tree of operators that it means.

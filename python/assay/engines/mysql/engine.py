@@ -1,4 +1,4 @@
-"""MySQL: obtained, started, asked; see `assay.engines.contract`."""
+"""MySQL: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MysqlEngine(ConfiguredEngine):
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:
-        """The version without what a distribution adds. Raises `EngineError` if it is too old."""
+        """Return the version without a distribution's suffix. Raises `EngineError` if too old."""
         match = re.match(r"(\d+)\.(\d+)[\d.]*", version_text)
         if (
             OTHERS.search(version_text)
@@ -62,7 +62,7 @@ class MysqlEngine(ConfiguredEngine):
         return match[0]
 
     def plan_reader(self, instance: Instance) -> MysqlPlans:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         return MysqlPlans(instance.address, CONF)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:

@@ -1,4 +1,4 @@
-"""MySQL's plans in words that are no engine's.
+"""MySQL's plans in engine-independent terms.
 
 MySQL tells a tree of iterators (EXPLAIN FORMAT=JSON, version 2), with averages over the loops of
 each. Of statements that change rows it tells tables only (version 1), and no times. Which columns
@@ -156,7 +156,7 @@ def _children(
 
 
 def _seconds(iterator: JsonObject) -> float | None:
-    """The time of an iterator with all below it, over all loops; None: it was not executed."""
+    """The time of an iterator with all below it, over all loops; None if it was not executed."""
     last_ms: float | None = iterator.get("actual_last_row_ms")
     return None if last_ms is None else last_ms * iterator.get("actual_loops", 1) / MS_PER_S
 

@@ -55,7 +55,7 @@ class ThreadActivity:
 class ThreadCounters(FamilyCounters):
     """Reads counters and also `activity.sql`, `blocked.sql` and `other_work.sql` of `conf`.
 
-    `pid` is the server's process; None: it is not on this host, and its threads are not told.
+    `pid` is the server's process; None if it is not on this host, and its threads are not told.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ NEEDED = {"statements_digest", "events_statements_history"}
 
 
 def count_statements(address: Address, seconds: float, sleep: Callable[[float], None]) -> Counted:
-    """Return what ran in the next seconds, by its counters and by samples of sessions.
+    """Return the statements of the next seconds, from counters and samples of sessions.
 
     Raises:
         EngineError: If the server cannot be reached, or its counters cannot be read.

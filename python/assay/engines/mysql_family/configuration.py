@@ -31,7 +31,7 @@ def write_configuration(file: Path, settings: Mapping[str, str]) -> None:
 
 
 def read_configuration(file: Path) -> dict[str, str]:
-    """The settings of a file of ours: `name = value`, comments on lines of their own.
+    """Return the settings of a file that Assay wrote: `name = value`, with comment lines.
 
     The values of a name that is there several times are a line each.
     """

@@ -87,7 +87,7 @@ class ConfiguredEngine(FamilyEngine):
         return replace(product, version=self._program(product).version())
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Lets the server's program read the settings; nothing is started."""
+        """Lets the server's program check the settings without starting a server."""
         refuse_ours(settings)
         self._program(product).check({**self._facts.settings, **settings})
 
@@ -131,7 +131,7 @@ class ConfiguredEngine(FamilyEngine):
         return FamilyWatcher(instance.address, self.conf)
 
     def counters_beside(self, instance: Instance) -> CounterReader:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         return self.counters(instance)
 
     def watched_plans(self, instance: Instance) -> WatchedPlans:
@@ -139,7 +139,7 @@ class ConfiguredEngine(FamilyEngine):
         return WatchedPlans(self.plan_reader(instance))
 
     def plan_reader(self, instance: Instance) -> CataloguePlans:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         raise NotImplementedError
 
     def cached(self, instance: Instance) -> list[Cached]:

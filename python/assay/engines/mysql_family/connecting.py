@@ -126,7 +126,7 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
 
 
 def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
-    """A connection that commits each statement. Raises `EngineError` with the mend."""
+    """Return a connection that commits each statement. `EngineError` says how to fix a failure."""
     import pymysql
 
     try:

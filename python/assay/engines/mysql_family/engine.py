@@ -114,12 +114,12 @@ class FamilyEngine:
         schemas.drop(instance, name)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in a transaction of its own."""
+        """Runs the statements one by one, each in its own transaction."""
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in a transaction of its own unless they `begin`."""
+        """Runs the statements one by one, each in its own transaction unless they `begin`."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
@@ -153,7 +153,7 @@ class FamilyEngine:
         loading.finish(instance)
 
     def counters(self, instance: Instance) -> CounterReader:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         files = sorted((self.conf / "counters").glob("*.sql"))
         asked = {file.stem: file_text(file.name, file.parent) for file in files}
         if not (self.conf / ACTIVITY).exists():
@@ -162,7 +162,7 @@ class FamilyEngine:
         return ThreadCounters(instance.address, asked, self.conf, pid)
 
     def plan_reader(self, instance: Instance) -> FamilyPlans:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         return FamilyPlans(instance.address, self.conf)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:

@@ -1,4 +1,4 @@
-"""Asks the server for plans, on a connection of its own that changes nothing."""
+"""Captures plans on a separate connection that changes nothing."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ class CataloguePlans(FamilyPlans):
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Plans with each changed setting back at its default, undone at once."""
+        """Return plans with each changed setting back at its default, which is reverted at once."""
         if self._changed is None:
             self._changed = self.changed_settings()
         if not self._changed or self._begun(REPEATED_MAX_S) is not None:

@@ -50,7 +50,7 @@ def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Rows of a table, counted. Raises `EngineError` if there is none of that name."""
+    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
     # Several tables are counted at once, and a connection belongs to one thread.
     connection = connect(instance.address)
     try:
@@ -69,7 +69,7 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
     """Runs the statements, kind by kind, tables side by side on up to `streams` connections.
 
     Raises:
-        EngineError: With the statement that was refused; those under way are ended.
+        EngineError: If a statement is refused. The message has it; running statements are ended.
     """
     statements = split(sql)
     for kind in ORDER:
@@ -94,7 +94,7 @@ def finish(instance: Instance) -> None:
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raises `EngineError` if statements began what they did not end."""
+    """Raises `EngineError` if statements left a transaction open."""
     # Each answer says whether a transaction is open; asking anything is enough.
     execute(instance.handle, file_text("version.sql"))
     if instance.handle.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:

@@ -44,7 +44,7 @@ S_NS = 1_000_000_000
 
 
 def read_logs(files: Sequence[Path]) -> ReadLog | None:
-    """Return the statements of files of one log, in their order; None: it is no such log.
+    """Return the statements in the files of one log, in order; None if it is not such a log.
 
     Raises:
         EngineError: If the files are of different logs, or have no statement.

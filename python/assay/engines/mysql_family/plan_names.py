@@ -28,9 +28,9 @@ def with_schemas(root: PlanNode, database: str | None = None) -> PlanNode:
     """Return the plan with the schema of each table, and conditions that name tables alone.
 
     Args:
-        root: Of a plan as the server has it.
-        database: Of the session, where tables are that the server names without a schema; None: it
-            is not known.
+        root: Root of a plan as the server has it.
+        database: Database of the session, where tables are that the server names without a schema;
+            None if it is not known.
     """
     plain = _conditions(root, _without_quotes)
     named: dict[str, set[str | None]] = {}
@@ -50,7 +50,7 @@ def _without_schemas(condition: str) -> str:
 
 
 def _tables(condition: str) -> Iterable[tuple[str | None, str]]:
-    """Schema and table of each column; None: the server names no schema."""
+    """Schema and table of each column; None means the server names no schema."""
     return ((match[2], match[3]) for match in _COLUMN.finditer(condition) if match[1] is None)
 
 

@@ -39,13 +39,13 @@ class Program:
     """The server's program and what it needs beside it.
 
     Attributes:
-        title: The product, for people.
+        title: The product, for readers.
         file: The program.
         command: What is executed, before any argument: the program, or a loader with it.
         places: Arguments that say where its own files are.
         checking: Arguments with which it reads its settings, says what is wrong, and ends.
         version_pattern: What the program says of its version; the first group is the version.
-        library_path: Libraries that it needs beside the host's; empty: none.
+        library_path: Libraries that it needs beside the host's; empty means none.
     """
 
     title: str

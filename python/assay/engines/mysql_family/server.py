@@ -74,7 +74,7 @@ def serve(
         launcher: Starts it.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     password = secrets.token_urlsafe(24)
     scratch = launcher.scratch

@@ -75,7 +75,7 @@ class OxigraphEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Checks that the wheel is the pinned one, and that it is what was wanted."""
+        """Checks that the wheel has the pinned and requested version."""
         del tell
         version: str = pyoxigraph.__version__
         if version != self._facts.version_pinned:

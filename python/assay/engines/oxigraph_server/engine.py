@@ -1,4 +1,4 @@
-"""Oxigraph's server: obtained, started, asked; see `assay.engines.contract`."""
+"""Oxigraph's server: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class OxigraphServerEngine(EndpointEngine):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Starts a server that died again, at the same port."""
+        """Restarts a server that died, at the same port."""
         del place, settings
         restart_server(product, launcher, address)
 

@@ -96,12 +96,12 @@ MENDS = (
 
 
 def connect(dsn: str, purpose: str, title: str) -> Connection:
-    """A connection that commits each statement. Raises `EngineError` with the mend.
+    """Return a connection that commits each statement. `EngineError` says how to fix a failure.
 
     Args:
         dsn: Keywords and values.
         purpose: The application's name, whatever the DSN has: the connection is known by it.
-        title: The product, for people.
+        title: The product, for readers.
     """
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -187,7 +187,7 @@ def execute(
     values: Sequence[object] | None,
     title: str,
 ) -> psycopg.Cursor[tuple[object, ...]]:
-    """Runs one statement. Raises `EngineError` with the statement and the server's words."""
+    """Runs one statement. `EngineError` has the statement and the server's message."""
     import psycopg
 
     try:

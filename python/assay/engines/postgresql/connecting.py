@@ -111,7 +111,7 @@ def _refuse_missing_list(revoked: str) -> None:
 
 
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
-    """A connection that commits each statement. Raises `EngineError` with the mend.
+    """Return a connection that commits each statement. `EngineError` says how to fix a failure.
 
     Behind a pooler it prepares no statement by itself: another client's may have the same name.
     """

@@ -58,7 +58,7 @@ class PostgresConstants:
 
 
 def number(source: str, most: int) -> Constant | None:
-    """Read a number; None: it is written in another way than with decimal digits."""
+    """Read a number; None if it is written in another way than with decimal digits."""
     plain = "".join(source.split())
     if INTEGER.fullmatch(source) and abs(int(plain)) <= most:
         return Constant("integer", int(plain), source)

@@ -1,4 +1,4 @@
-"""PostgreSQL: obtained, started, asked; see `assay.engines.contract`."""
+"""PostgreSQL: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PostgresEngine:
         return replace(product, version=find_programs(_home(product)).version())
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Lets the server's program read the settings; nothing is started."""
+        """Lets the server's program check the settings without starting a server."""
         refuse_ours(settings)
         find_programs(_home(product)).check({**self._facts.settings, **settings})
 
@@ -187,12 +187,12 @@ class PostgresEngine:
         schemas.drop(instance, name)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in a transaction of its own."""
+        """Runs the statements one by one, each in its own transaction."""
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in a transaction of its own unless they `begin`."""
+        """Runs the statements one by one, each in its own transaction unless they `begin`."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
@@ -230,7 +230,7 @@ class PostgresEngine:
         return loading.cached(instance)
 
     def counters(self, instance: Instance) -> PostgresCounters:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         return PostgresCounters(instance.address["dsn"])
 
     def guest(self, dsn: str) -> Address:
@@ -250,7 +250,7 @@ class PostgresEngine:
         return WatchedPlans(instance.address["dsn"])
 
     def plan_reader(self, instance: Instance) -> PostgresPlans:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         dsn = instance.address["dsn"]
         return PostgresPlans(dsn, reads_only=self._reads_by_transaction(instance))
 

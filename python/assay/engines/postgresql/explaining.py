@@ -1,4 +1,4 @@
-"""Asks the server for plans, on a connection of its own that changes nothing."""
+"""Captures plans on a separate connection that changes nothing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class PostgresPlans:
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Plans with each changed setting back at its default, undone at once."""
+        """Return plans with each changed setting back at its default, which is reverted at once."""
         return self._facts.alternatives(operation, statements)
 
     def close(self) -> None:

@@ -41,7 +41,7 @@ ORDER = ("primary keys", "indexes", "foreign keys")
 def execute(
     connection: Connection, statement: str | Composed, values: Sequence[object] | None = None
 ) -> psycopg.Cursor[tuple[object, ...]]:
-    """Runs one statement. Raises `EngineError` with the statement and the server's words."""
+    """Runs one statement. `EngineError` has the statement and the server's message."""
     return connecting.execute(connection, statement, values, TITLE)
 
 
@@ -62,7 +62,7 @@ def can_be_frozen(instance: Instance, table: str) -> bool:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Rows of a table. Raises `EngineError` if there is none of that name."""
+    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
     import psycopg
 
     try:
@@ -85,7 +85,8 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
     then compared by their indexes alone, where they were sorted otherwise.
 
     Raises:
-        EngineError: With the statement that was refused; those under way are cancelled.
+        EngineError: If a statement is refused. The message has it; running statements are
+            cancelled.
     """
     statements = split(sql)
     done = 0
@@ -106,7 +107,7 @@ def finish(instance: Instance) -> None:
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raises `EngineError` if statements began what they did not end."""
+    """Raises `EngineError` if statements left a transaction open."""
     from psycopg.pq import TransactionStatus
 
     if instance.handle.info.transaction_status != TransactionStatus.IDLE:

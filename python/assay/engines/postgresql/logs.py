@@ -57,7 +57,7 @@ class Line:
 
 
 def read_logs(files: Sequence[Path]) -> ReadLog | None:
-    """Return the statements of files of one log, in their order; None: it is no such log.
+    """Return the statements in the files of one log, in order; None if it is not such a log.
 
     Raises:
         EngineError: If a file begins as such a log and has a line that is none.

@@ -44,7 +44,7 @@ class Kept:
         rows: Values that it was captured with.
         mode: As `Plan.mode`.
         plan: That was given.
-        seconds: Mean time of its captures, planning included; None: it was not executed.
+        seconds: Mean time of its captures, planning included; None if it was not executed.
     """
 
     name: str

@@ -108,7 +108,7 @@ class PlanFacts:
         chosen: Plan,
         change: tuple[ChangeKind, str, str],
     ) -> Alternative | None:
-        """The plan with one setting changed; None: it is the same plan."""
+        """The plan with one setting changed; None if it is the same plan."""
         kind, name, value = change
         other = self._planned(ESTIMATED, text, values, (name, value))
         if other is None or other.line == chosen.line:
@@ -165,7 +165,7 @@ class PlanFacts:
         values: Sequence[object],
         change: tuple[str, str] | None = None,
     ) -> Plan | None:
-        """A statement's plan with settings changed, undone at once; None: it was refused."""
+        """A statement's plan with settings changed, undone at once; None if it was refused."""
         import psycopg
 
         asker = self._asker

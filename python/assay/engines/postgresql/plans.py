@@ -1,4 +1,4 @@
-"""PostgreSQL's plans in words that are no engine's."""
+"""PostgreSQL's plans in engine-independent terms."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def is_pooled(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
 
 
 def backend_of(connection: psycopg.Connection[tuple[object, ...]]) -> tuple[int, int | None]:
-    """Return the process that serves a statement, and the port of its client; None: no port.
+    """Return the process that serves a statement, and the port of its client; None means no port.
 
     Behind a pooler the next statement may be served by another process.
     """

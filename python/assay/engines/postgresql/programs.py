@@ -141,7 +141,7 @@ def write_configuration(
 
 
 def read_configuration(file: Path) -> dict[str, str]:
-    """The settings of a file of ours: `name = value`, comments on lines of their own."""
+    """Return the settings of a file that Assay wrote: `name = value`, with comment lines."""
     lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
     pairs = [line.partition("=") for line in lines if line and not line.startswith("#")]
     return {name.strip(): value.strip().strip("'") for name, _, value in pairs}

@@ -17,7 +17,7 @@ DSNS = ("dsn", "dsn_tcp")
 
 
 def mark(instance: Instance, name: str) -> str | None:
-    """The schema's comment. None: there is no such schema. Empty: it has no comment."""
+    """The schema's comment; None if there is no such schema; empty if it has no comment."""
     row = execute(instance.handle, file_text("schema_mark.sql"), [name]).fetchone()
     return None if row is None else cast("str | None", row[0]) or ""
 

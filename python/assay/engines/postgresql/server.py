@@ -56,7 +56,7 @@ def start_server(
     """Starts a server on `place` and returns its address once it answers.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     cluster = place.data / CLUSTER
     if not any(place.data.iterdir()):

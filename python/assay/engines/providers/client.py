@@ -47,7 +47,7 @@ class Client:
         mend: What to do then.
         mends: What to do when it said other things, by their patterns; the first that matches.
         chatter: Lines that it writes while all is well, as a pattern: they explain no failure.
-        progress: Makes phase, amount and unit of what it has said so far; None: the bytes that
+        progress: Makes phase, amount and unit of what it has said so far; None means the bytes that
             arrived tell it.
         patience_s: Wall time after which it is given up.
     """

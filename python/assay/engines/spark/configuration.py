@@ -53,7 +53,7 @@ class Shape:
 
     Attributes:
         workers: How many there are, with an executor each.
-        cores: Of each.
+        cores: Number of cores of each.
         driver_heap, executor_heap: As Java takes them.
     """
 

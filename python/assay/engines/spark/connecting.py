@@ -40,7 +40,7 @@ def read_dsn(dsn: str) -> Address:
     """The address that `hive2://HOST:PORT/DATABASE?ui=HOST:PORT&SETTING=VALUE` names.
 
     Raises:
-        EngineError: If it is none; it is not quoted.
+        EngineError: If the text is not a valid DSN. The message does not quote it.
     """
     try:
         url = urlsplit(dsn)

@@ -60,7 +60,7 @@ class SparkCounters:
     """Reads Spark's counters; implements `CounterReader`. Belongs to one thread.
 
     Args:
-        address: Of a cluster; one whose driver's pages are not known tells nothing.
+        address: Address of a cluster; one whose driver's pages are not known tells nothing.
     """
 
     def __init__(self, address: Address) -> None:

@@ -1,4 +1,4 @@
-"""Spark: obtained, started, asked; see `assay.engines.contract`."""
+"""Spark: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def workers_of(
 
     Args:
         executors: As the driver tells them.
-        address: Of the cluster.
+        address: Address of the cluster.
     """
     pages: list[int] = address.get("worker_pages", [])
     places = {}

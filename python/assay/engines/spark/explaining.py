@@ -32,7 +32,7 @@ class SparkPlans:
     """Reads plans of Spark; implements `PlanReader`. Belongs to one thread.
 
     Args:
-        address: Of a cluster; of one that is not ours plans have estimates only.
+        address: Address of a cluster; of one that is not ours plans have estimates only.
     """
 
     def __init__(self, address: Address) -> None:

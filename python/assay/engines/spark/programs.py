@@ -81,7 +81,8 @@ class Programs:
     Attributes:
         home: Its directory, which has `jars`.
         java: The program that runs it.
-        classes: An archive of classes that Java maps instead of reading them; None: there is none.
+        classes: An archive of classes that Java maps instead of reading them; None if there is
+            none.
     """
 
     home: Path

@@ -118,7 +118,7 @@ def _other(url: SplitResult, named: str | None, theirs: list[tuple[str, str]]) -
 
 
 def _authorization(url: SplitResult) -> str | None:
-    """The header that says who asks; None: nobody."""
+    """The header that says who asks; None means nobody."""
     token = os.environ.get(TOKEN_VARIABLE)
     user = unquote(url.username or "") or os.environ.get(USER_VARIABLE, "")
     password = unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE, "")

@@ -44,7 +44,7 @@ class Client:
 
     @property
     def place(self) -> str:
-        """The endpoint's host and port, for people."""
+        """The endpoint's host and port, for readers."""
         return f"{self._address['host']}:{self._address['port']}"
 
     def close(self) -> None:

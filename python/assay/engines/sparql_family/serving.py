@@ -23,7 +23,7 @@ class Served(NamedTuple):
     """A program that serves.
 
     Attributes:
-        title: Of the product, for people.
+        title: Title of the product, for readers.
         launcher: Starts it.
         start: Has the launcher start it at an address; its process.
         patience_s: How long it may take until it answers.
@@ -39,7 +39,7 @@ def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
     """Starts a server on a free port; its address, with `pid`, once it answers.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     for _ in range(PORT_TRIES):
         address = address_of(free_port(HOST))

@@ -46,10 +46,10 @@ class Comparison:
     """One comparison that removes rows of a scan.
 
     Attributes:
-        column: Of the scanned table.
+        column: Column of the scanned table.
         how: Such as `=`: what kept rows fulfil.
         values: The value, if it is known before the loops; empty otherwise.
-        other: Table and column of another loop, with a dot between; None: a value.
+        other: Table and column of another loop, with a dot between; None means a value.
     """
 
     column: str
@@ -68,9 +68,9 @@ class FilteredScan:
     """One scan of a whole table whose rows are compared at once.
 
     Attributes:
-        table: Its name.
+        table: Name of the table.
         comparisons: In their order; all have to hold.
-        steps: Of the program for each row that the first comparison removes.
+        steps: Steps of the program for each row that the first comparison removes.
     """
 
     table: str
@@ -174,7 +174,7 @@ def _comparison(
     registers: Mapping[int, tuple[int, tuple[str, str]]],
     constants: Mapping[int, object],
 ) -> Comparison | None:
-    """One that has the scanned table's column on one side only; None: it is another.
+    """One that has the scanned table's column on one side only; None if it is another.
 
     None, too, of one in another collation, which only the statement's text tells.
     """
@@ -239,7 +239,7 @@ def _open(
 def _column(
     step: apsw.ext.VDBEInstruction, cursors: Mapping[int, Places]
 ) -> tuple[str, str] | None:
-    """Table and column that a step takes out of a row; None: it takes none."""
+    """Table and column that a step takes out of a row; None means it takes none."""
     if step.p1 is None or step.p2 is None:
         return None
     if step.opcode == COLUMN:

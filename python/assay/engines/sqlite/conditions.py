@@ -32,7 +32,7 @@ class TextCondition:
 
     Attributes:
         table: As the statement names it, with its alias.
-        name: Of the table.
+        name: Name of the table.
         condition: In SQL.
         values: How many values it has.
     """
@@ -50,7 +50,7 @@ def scanned_alone(plan: Sequence[dict[str, Any]]) -> bool:
 
 
 def parsed(text: str) -> Expr | None:
-    """Return a statement as a tree; None: it is not understood, or there are several."""
+    """Return a statement as a tree; None if it is not understood, or there are several."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 

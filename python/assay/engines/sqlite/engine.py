@@ -120,7 +120,7 @@ class SqliteEngine:
         return [database.session(facts, seed, number) for number in range(clients)]
 
     def plan_reader(self, instance: Instance) -> SqlitePlans:
-        """A reader on a connection of its own."""
+        """Return a reader with its own connection."""
         database, place = _database(instance), instance.place
         copied = None
         if database.reads_only and place is not None:

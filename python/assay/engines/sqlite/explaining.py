@@ -65,8 +65,8 @@ class SqlitePlans:
 
         Args:
             connection: Closed with the reader.
-            copied: Makes a copy of the file that statistics may be gathered in, and opens it; None:
-                they are gathered in the file itself and taken back.
+            copied: Makes a copy of the file that statistics may be gathered in, and opens it; None
+                if they are gathered in the file itself and taken back.
         """
         self._connection = connection
         self._copied = copied

@@ -33,7 +33,7 @@ class FirstRows:
 
 
 def first_rows(text: str) -> FirstRows | None:
-    """Return order and number of a statement's rows; None: it has no such number or form."""
+    """Return order and number of a statement's rows; None if it has no such number or form."""
     from sqlglot import exp
 
     tree = parsed(text)
@@ -57,7 +57,7 @@ def _count(clause: Expr) -> int | None:
 def counted_first_rows(
     connection: apsw.Connection, plan: Sequence[dict[str, Any]], text: str, values: Sequence[object]
 ) -> dict[str, Any] | None:
-    """Return what is sorted for a statement's first rows, as JSON values; None: nothing is.
+    """Return what is sorted for a statement's first rows, as JSON values; None if nothing is.
 
     `found` is how many rows fulfil its condition. Raises what apsw raises.
     """

@@ -1,4 +1,4 @@
-"""SQLite's plans in words that are no engine's.
+"""SQLite's plans in engine-independent terms.
 
 EXPLAIN QUERY PLAN tells loops from the outermost to the innermost, then what sorts or groups, and
 beside them what is computed for a value or before the loops. Of that a tree is made here.
@@ -104,7 +104,7 @@ def _tree(rows: list[dict[str, Any]]) -> list[_Row]:
 
 
 def _level(rows: list[_Row], aliases: dict[str, str]) -> PlanNode | None:
-    """Loops of one query as a tree, under what sorts or groups them; None: there is nothing."""
+    """Loops of one query as a tree, under what sorts or groups them; None if there is nothing."""
     tree: PlanNode | None = None
     above: list[str] = []
     beside: list[PlanNode] = []

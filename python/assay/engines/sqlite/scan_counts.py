@@ -30,7 +30,7 @@ def with_scans(
         root: The tree.
         scans: As `counted_scans` gives them.
         counted: SQLite's counts of the statement.
-        execution_s: Of the statement.
+        execution_s: Seconds of execution of the statement.
     """
     places = Counter(node.object for node in root.walk() if node.operator == "scan")
     counts = Counter(scan["table"] for scan in scans)

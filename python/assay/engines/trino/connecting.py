@@ -71,7 +71,7 @@ def read_dsn(dsn: str) -> Address:
     A password, also of TRINO_PASSWORD, goes over TLS only. Parameters after a `?` are the driver's.
 
     Raises:
-        EngineError: If it is none; it is not quoted.
+        EngineError: If the text is not a valid DSN. The message does not quote it.
     """
     try:
         url = urlsplit(dsn)
@@ -131,7 +131,7 @@ class Rest:
         password: None: there is none.
 
     Attributes:
-        headers: Of each request.
+        headers: Headers of each request.
     """
 
     def __init__(self, base: str, user: str, password: str | None) -> None:

@@ -54,7 +54,7 @@ class TrinoCounters:
     """Reads Trino's counters; implements `CounterReader`. Belongs to one thread.
 
     Args:
-        address: Of the cluster.
+        address: Address of the cluster.
         places: Where each node listens, by its name.
     """
 

@@ -1,4 +1,4 @@
-"""Trino: obtained, started, asked; see `assay.engines.contract`."""
+"""Trino: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 

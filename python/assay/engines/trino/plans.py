@@ -1,4 +1,4 @@
-"""Trino's plans in words that are no engine's."""
+"""Trino's plans in engine-independent terms."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def kept(account: Mapping[str, Any]) -> str:
     """Return the parts of the coordinator's account of a query that make its plan, as text.
 
     Args:
-        account: Of `/v1/query/<id>`, with `stages`.
+        account: JSON document of `/v1/query/<id>`, with `stages`.
     """
     stages = [
         {

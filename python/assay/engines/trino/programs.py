@@ -108,7 +108,7 @@ def _names(directory: Path) -> frozenset[str]:
 
 
 def property_names(class_file: bytes) -> set[str]:
-    """The names of properties that a class of Airlift's configuration has; empty: it is none."""
+    """The names of properties that a class of Airlift's configuration has; empty if it is none."""
     texts = set(_texts(class_file))
     if _ANNOTATION not in texts:
         return set()

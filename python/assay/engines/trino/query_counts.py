@@ -59,7 +59,7 @@ def node_counts(query: Mapping[str, Any]) -> Counts:
     """Return the counts of a query's tasks so far, by node.
 
     Args:
-        query: Of `/v1/query/<id>`.
+        query: JSON document of `/v1/query/<id>`.
 
     Raises:
         ValueError: If it is none that is understood.

@@ -55,7 +55,7 @@ def start_cluster(
     """Starts a coordinator and its workers on `place`; their address once all of them are active.
 
     Args:
-        programs: Of the product.
+        programs: Programs of the product.
         java: The program.
         driver: The directory of the JDBC driver.
         place: Where its data are.

@@ -36,7 +36,7 @@ class VirtuosoCounters:
 
     Args:
         link: A connection of its own.
-        activity: Where sums of what the web server did are kept; None: there is no web server.
+        activity: Where sums of what the web server did are kept; None if there is no web server.
     """
 
     def __init__(self, link: Link, activity: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""Virtuoso: obtained, started, asked; see `assay.engines.contract`."""
+"""Virtuoso: obtained, started, queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -141,11 +141,11 @@ class VirtuosoEngine(OwnTables):
         return (instance.address["pid"],)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in a transaction of its own."""
+        """Runs the statements one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in a transaction of its own."""
+        """Runs the statements one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:

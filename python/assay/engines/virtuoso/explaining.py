@@ -1,4 +1,4 @@
-"""Asks the server for plans, on a connection of its own that changes nothing.
+"""Captures plans on a separate connection that changes nothing.
 
 Statements are executed as the sessions execute them, while the server counts what each step does.
 Its query log has the plan afterwards; what `profile()` prints comes from there as well, but it

@@ -73,12 +73,12 @@ def _procedure(name: str, table: str, columns: list[str]) -> str:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Rows of a table, counted. Raises `EngineError` if there is none of that name."""
+    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
     return int(ask(instance.address, filled("count.sql", table=name_of(table)))[0][0].as_py())
 
 
 def run_script(instance: Instance, sql: str) -> None:
-    """Runs the statements one by one, each in a transaction of its own."""
+    """Runs the statements one by one, each in its own transaction."""
     for statement in split(sql):
         run(instance.handle, statement)
 

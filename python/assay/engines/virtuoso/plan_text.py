@@ -68,7 +68,7 @@ class Step:
     """One step as it is printed.
 
     Attributes:
-        line: Of the text, from 1.
+        line: Line of the text, from 1.
         text: The line that names it; for a table's the name of the key.
         word: What it means; None for a table that is read.
         figures: None where the text has none.

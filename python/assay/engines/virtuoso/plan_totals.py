@@ -88,7 +88,7 @@ def read_native(text: str) -> Native:
     """A file that `kept` wrote, or a bare text of `profile()` or `explain()`.
 
     Raises:
-        ValueError: If it is such a file, and damaged.
+        ValueError: If the file has this format and is damaged.
     """
     try:
         whole = json.loads(text)

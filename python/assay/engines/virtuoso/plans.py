@@ -1,4 +1,4 @@
-"""Virtuoso's plans in words that are no engine's.
+"""Virtuoso's plans in engine-independent terms.
 
 Virtuoso prints pipelines: what a step gives is what the next one is given, hash tables are filled
 by pipelines before the one that looks them up, and what sorts or groups ends a pipeline that

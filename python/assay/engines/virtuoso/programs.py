@@ -22,7 +22,7 @@ class Programs:
 
     Attributes:
         server: The program.
-        library_path: Libraries that it needs beside the host's; empty: none.
+        library_path: Libraries that it needs beside the host's; empty means none.
     """
 
     server: Path

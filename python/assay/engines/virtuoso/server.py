@@ -55,7 +55,7 @@ def start_server(
     """Starts a server on `place` and returns its address once it answers.
 
     Args:
-        programs: Of the product.
+        programs: Programs of the product.
         place: Where its data are.
         settings: As `--set` takes them.
         launcher: Starts the server, and the bridge beside it.
@@ -63,7 +63,7 @@ def start_server(
         language: In which it is asked; in SPARQL it has a web server as well.
 
     Raises:
-        EngineError: With the server's last words.
+        EngineError: If the server does not start. The message has its last output.
     """
     data = place.data / DATA
     is_new = not data.exists()

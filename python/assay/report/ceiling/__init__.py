@@ -1,1 +1,1 @@
-"""Renderings of what a host can do: the document, the page, the terminal and the exports."""
+"""Renderings of a host's ceiling: the document, the page, the terminal and the exports."""

@@ -1,4 +1,4 @@
-"""Makes what is derived from a ceiling: its document and its page, kept beside the record."""
+"""Builds the document and the page of a ceiling, and stores them beside the record."""
 
 from __future__ import annotations
 

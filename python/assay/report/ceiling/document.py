@@ -1,4 +1,4 @@
-"""A ceiling as one document of plain values: what `--json` prints and every rendering reads.
+"""A ceiling as a document of plain values, which `--json` prints and every rendering reads.
 
 `document.schema.json` beside this file describes it. What was not measured is null, and a record
 that ended early has a document with fewer points.

@@ -1,4 +1,4 @@
-"""A ceiling in a terminal of eighty columns: the tables, then what to know of them."""
+"""A ceiling in a terminal of 80 columns: the tables, then caveats."""
 
 from __future__ import annotations
 

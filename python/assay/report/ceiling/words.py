@@ -33,7 +33,7 @@ def depth_text(depth: int) -> str:
 
 
 def rate_of(estimate: EstimateEntry | None) -> str:
-    """Requests a second; a dash where there are none."""
+    """Return requests a second as text; a dash without a value."""
     return "-" if estimate is None else grouped_text(estimate["value"])
 
 
@@ -90,7 +90,7 @@ def method_sentence(document: CeilingDocument) -> str:
 
 
 def headline(document: CeilingDocument) -> list[tuple[str, str]]:
-    """The figures that say most, with their words."""
+    """Return the most important figures, with their labels."""
     return [
         figure
         for figure in (

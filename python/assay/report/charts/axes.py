@@ -14,7 +14,7 @@ ROOM = 1.3
 
 
 def logarithmic(values: Iterable[float]) -> alt.Scale | None:
-    """A scale of logarithms with room beside the outermost values; None without one above zero."""
+    """Return a logarithmic scale with a margin at both ends; None without a value above zero."""
     import altair as alt
 
     positive = [value for value in values if value > 0]

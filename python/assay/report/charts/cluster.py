@@ -33,7 +33,7 @@ SCHEMA = {"figure": pl.String, "node": pl.String, "time_s": pl.Float64, "value":
 
 
 def why_empty(cluster: ClusterSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if cluster is None:
         return "The engine is no cluster."
     is_drawn = not data(cluster).drop_nulls("value").is_empty()

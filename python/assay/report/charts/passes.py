@@ -20,7 +20,7 @@ def chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
     """Return the chart of all executions around their operation's median.
 
     Args:
-        executions: As `Timeline.passes`, not empty.
+        executions: Rows of `Timeline.passes`, at least one.
     """
     import altair as alt
     import polars as pl

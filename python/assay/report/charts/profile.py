@@ -1,4 +1,4 @@
-"""The chart of what each operation works at: kinds of work as rows, operations as columns."""
+"""Chart of the work of each operation: kinds of work as rows, operations as columns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def data(profile: ProfileSection) -> pl.DataFrame:
 
 
 def chart(profile: ProfileSection) -> alt.TopLevelMixin:
-    """A heat map; rows are the kinds of work, those with most samples of all operations first."""
+    """Return a heat map. Rows are the kinds of work, those with most samples first."""
     import altair as alt
 
     works = [row["work"] for row in profile["work"]]

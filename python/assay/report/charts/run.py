@@ -1,7 +1,6 @@
 """All charts of a run, as Altair charts made from its document and its timeline.
 
-Charts carry no text or background colour of their own, so that a light and a dark page can each
-give theirs.
+Charts set no text or background colour, so that they fit a light and a dark page.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ NOT_OF_THIS_LOAD = (
 
 
 class Charts:
-    """The charts of one run. Each is an Altair chart; one without data says why instead."""
+    """The charts of one run. Each is an Altair chart. A chart without data shows the reason."""
 
     POWER_NAMES = ("operations", "timeline", "passes")
     LOAD_NAMES = load_charts.NAMES
@@ -97,7 +96,7 @@ class Charts:
 
     @property
     def operations(self) -> alt.TopLevelMixin:
-        """Each operation's time as a bar, split by where it went."""
+        """Each operation's time as a bar, split by cause."""
         why = self.why_empty("operations")
         return _sentence(why) if why else styled(where_chart.chart(self._document))
 
@@ -119,7 +118,7 @@ class Charts:
 
     @property
     def steady(self) -> alt.TopLevelMixin:
-        """Throughput of mixes and what the engine read for them, over their number."""
+        """Throughput of mixes and the bytes that the engine read, over the number of mixes."""
         return self._section_chart(steady_chart.NAME)
 
     @property
@@ -206,7 +205,7 @@ class Charts:
 
 
 def flat_operation(operation: OperationRow) -> dict[str, object]:
-    """One operation as a row: the shares of where its time went become columns of their own.
+    """Return one operation as a row with a column for each cause's share of its time.
 
     Classes of retries have no column: which there are is known of a run only.
     """

@@ -29,9 +29,9 @@ class SectionChart(Generic[Section]):
     """A chart of one section of the document.
 
     Attributes:
-        section: Of a document; None where it has none, and then such a run has no such chart.
-        why_empty: Why a document gives no chart; None if it does.
-        chart_of: Of the section, and of the end of the measured part in seconds.
+        section: Returns the chart's section of a document; None if the run has no such chart.
+        why_empty: Returns why a document gives no chart; None if it gives one.
+        chart_of: Makes the chart from the section and the end of the measured part in seconds.
         table_of: What is drawn of the section, as one table.
     """
 
@@ -52,7 +52,7 @@ class SectionChart(Generic[Section]):
         return self.chart_of(section, document["metrics"]["measured_seconds"] or 0.0)
 
     def data(self, document: RunDocument) -> pl.DataFrame | None:
-        """Return what is drawn, as one table; None without the section."""
+        """Return the chart's data as one table; None without the section."""
         section = self.section(document)
         return None if section is None else self.table_of(section)
 

@@ -1,4 +1,4 @@
-"""The chart of mixes: their throughput and what the engine read for them, over their number."""
+"""Chart of mixes: throughput and bytes that the engine read, over the number of mixes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def why_empty(steady: SteadySection | None) -> str | None:
 
 
 def data(steady: SteadySection) -> pl.DataFrame:
-    """All batches as one table, those of the warm-up before; mixes are counted from its first."""
+    """Return all batches as one table, including the warm-up, whose first mix has number 1."""
     warm = steady["warmup_mixes"]
     rows = [
         (
@@ -71,7 +71,7 @@ def data(steady: SteadySection) -> pl.DataFrame:
 
 
 def chart(steady: SteadySection) -> alt.TopLevelMixin:
-    """A panel a series that was measured, with where the steady part begins."""
+    """Return a panel for each measured series, with a mark at the beginning of the steady part."""
     import altair as alt
 
     rows = data(steady)

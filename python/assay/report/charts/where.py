@@ -1,7 +1,7 @@
-"""The chart of where the time went: one bar an operation, one piece a cause.
+"""Chart of the split of time: one bar per operation, one piece per cause.
 
-Pieces lie at fixed places, so that what is on a CPU can be shown by mode or by kind of work without
-moving anything else, and the piece that no source accounts for always ends the bar.
+Pieces have fixed positions. So CPU time can be shown by mode or by kind of work without moving
+other pieces. Unaccounted time always ends the bar.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ NO_LOAD_SPLIT = (
 
 
 class Piece(NamedTuple):
-    """A piece of a bar: what it is, in which view, and between which shares of the time."""
+    """A piece of a bar: its cause, its view, and its begin and end as shares of the time."""
 
     part: str
     view: str
@@ -75,11 +75,11 @@ def why_empty(document: RunDocument) -> str | None:
 
 
 def pieces(operation: OperationRow, works: dict[str, float] | None) -> Iterator[Piece]:
-    """The pieces of one bar in stacking order.
+    """Return the pieces of one bar in stacking order.
 
     Args:
         operation: One of the document's operations.
-        works: What it works at on a CPU, as words to shares of 1; None where that is not known.
+        works: Shares of its CPU time by kind of work; None if not known.
     """
     where = shares_by_cause(operation["where"])
     shares = ((cause, where.get(cause.name)) for cause in CAUSES)
@@ -111,7 +111,7 @@ def part_title(cause: str) -> str:
 
 
 def named_works(document: RunDocument) -> tuple[str, ...]:
-    """The kinds of work with most CPU time of the run, of which there are colours."""
+    """Return the kinds of work with most CPU time of the run, which have their own colours."""
     if document["profile"] is None:
         return ()
     ordered = sorted(document["profile"]["work"], key=lambda row: -row["seconds"])
@@ -136,7 +136,7 @@ def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[st
 
 
 def rows(document: RunDocument) -> list[dict[str, Any]]:
-    """One row a piece, with all that its tooltip says."""
+    """Return one row for each piece, with the content of its tooltip."""
     works = works_of(document, named_works(document))
     made = []
     for place, operation in enumerate(document["operations"]):

@@ -1,4 +1,4 @@
-"""Writes what is derived from a diagnosis beside its study, and reads it back."""
+"""Writes the document of a diagnosis beside its study, and reads it back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build_diagnosis(document: DiagnoseDocument, directory: Path) -> PlacedDiagno
 
 
 def kept_diagnosis(directory: Path) -> PlacedDiagnosis | None:
-    """The document that is kept beside a study; None: it is no diagnosis, or was not written."""
+    """Return the stored document of a diagnosis; None for other studies, or if it is missing."""
     file = directory / DOCUMENT_FILE
     try:
         return cast("PlacedDiagnosis", json.loads(file.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""A diagnosis as a document: what `assay diagnose --json` prints. Pure but for reading records."""
+"""A diagnosis as the document of `assay diagnose --json`. Its only side effect is reading."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def diagnose_document(
 
     Args:
         way: All steps.
-        operations: Those that were asked for; empty: all.
-        declared: What experiments say of themselves, by their kind.
+        operations: Requested operations. Empty means all.
+        declared: Declarations of experiments, by kind.
         history: What became of advice before this diagnosis.
-        run_s: How long a run takes; None: not known.
+        run_s: Duration of a run in seconds; None if not known.
     """
     pilot = way.steps[0].run
     facts = pilot.facts

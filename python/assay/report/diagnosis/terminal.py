@@ -1,4 +1,4 @@
-"""A diagnosis on a terminal: each cause with its verdict, the way down, and what is left."""
+"""A diagnosis on a terminal: causes with verdicts, time after each change, remaining causes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def diagnosis_lines(document: PlacedDiagnosis, width: int, *, whole: bool = Fals
     """Yield the lines that `assay diagnose` prints.
 
     Args:
-        document: With its place, as `assay diagnose` left it.
+        document: Document of the diagnosis, with its directory.
         width: Columns of the terminal.
         whole: Every cause that could not be tried, not only the first.
     """

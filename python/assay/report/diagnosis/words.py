@@ -31,7 +31,7 @@ def title(document: DiagnoseDocument) -> str:
 
 
 def way_words(document: DiagnoseDocument) -> str | None:
-    """The way down in a line: `412 ms -> 198 ms (work_mem=64MB)`; None where nothing was kept."""
+    """Return the time after each change, `412 ms -> 198 ms (work_mem=64MB)`; None without any."""
     points = document["way"]
     if not points:
         return None
@@ -52,7 +52,7 @@ def gain_text(gain: TimeGain | None) -> str:
 
 
 def times_words(tried: TriedCause) -> str:
-    """The times that a verdict is of, as the end of a sentence; empty where plans told it."""
+    """Return the times behind a verdict, as the end of a sentence; empty if plans decided it."""
     gain = tried["gain"]
     if gain is None or tried["by_plan"]:
         return ""
@@ -86,7 +86,7 @@ def _of_data(tried: TriedCause) -> Iterator[str]:
 
 
 def beside(tried: TriedCause) -> Iterator[str]:
-    """Yield what a change does elsewhere, a sentence each."""
+    """Yield a sentence for each side effect of a change."""
     for operation in tried["slower"]:
         least = percent_text(operation["share"])
         yield f"{operation['operation']} takes longer with it, by {least} at least"

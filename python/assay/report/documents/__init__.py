@@ -1,1 +1,1 @@
-"""The documents that `--json` prints, as types; their JSON Schemas are generated from these."""
+"""Types of the documents that `--json` prints; their JSON Schemas are generated from them."""

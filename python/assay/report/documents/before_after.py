@@ -17,16 +17,16 @@ class BeforeAfterRow(TypedDict):
 
     operation: str
     before_s: MeasuredValue
-    """Geometric mean over the passes of the earlier run; of a load, over batches."""
+    """Geometric mean over the passes of the earlier run; under a load, over its batches."""
     after_s: MeasuredValue
     factor: MeasuredValue
     """`after_s` divided by `before_s`."""
     interval: Annotated[list[float], Len(2, 2)] | None
-    """95 % interval of the factor over passes; null: fewer than three in a run."""
+    """95 % interval of the factor over passes; null if a run has fewer than three."""
     verdict: ChangeVerdict
-    """other text: the statement was changed between the runs."""
+    """Result of the comparison. `other text` means that the statement differs between the runs."""
     plan: str | None
-    """What changed in its plan; null: nothing, or there is no plan of both."""
+    """Change of its plan; null if nothing changed or a run has no plan."""
 
 
 class BeforeAfter(TypedDict):

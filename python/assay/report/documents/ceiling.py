@@ -1,4 +1,4 @@
-"""The document of a ceiling: what `assay ceiling --json` prints and every rendering of it reads.
+"""The document of a ceiling, printed by `assay ceiling --json` and read by every rendering of it.
 
 `report/ceiling/document.schema.json` is generated from `CeilingDocument`. A figure that was not
 measured is null.
@@ -60,7 +60,7 @@ class DiskMedium(TypedDict):
 
 
 class TrialFile(TypedDict):
-    """The file that was read and written; null where none was."""
+    """The file that was read and written; null without one."""
 
     size_bytes: int
     direct_align_bytes: Annotated[
@@ -80,7 +80,7 @@ class CeilingCheck(TypedDict):
 
 
 class HidingSigns(TypedDict):
-    """Signs that a cache in front of the medium answered in its place."""
+    """Signs that a cache answered requests instead of the medium."""
 
     virtual: Annotated[bool, Field(description="The disk says that it is a virtual one.")]
     signs: Sequence[str]
@@ -96,7 +96,7 @@ class EstimateEntry(TypedDict):
 
 
 class LatencyQuantiles(TypedDict):
-    """Time of a request: the median over rounds of each quantile, and the longest of all."""
+    """Quantiles of the request time, each as median over rounds, and the longest time."""
 
     p50: float
     p90: float
@@ -128,7 +128,7 @@ class DiskPointEntry(TypedDict):
 
 
 class MachinePointEntry(TypedDict):
-    """One kind of work of memory or of cores."""
+    """One kind of work for memory or for cores."""
 
     kernel: str
     threads: int
@@ -136,7 +136,7 @@ class MachinePointEntry(TypedDict):
 
 
 class BandwidthEntry(MachinePointEntry):
-    """Memory bandwidth by kernel and threads."""
+    """Memory bandwidth by loop kernel and number of threads."""
 
     bytes_per_s: Annotated[
         EstimateEntry, Field(description="Bytes that all threads read and write a second.")
@@ -144,13 +144,13 @@ class BandwidthEntry(MachinePointEntry):
 
 
 class LoadTimeEntry(MachinePointEntry):
-    """Time of a load from memory by size of the array."""
+    """Latency of a load from memory by size of the array."""
 
     seconds: Annotated[EstimateEntry, Field(description="What one load takes.")]
 
 
 class CoreSpeedEntry(MachinePointEntry):
-    """Speed of cores by kernel and threads."""
+    """Speed of cores by loop kernel and number of threads."""
 
     steps_per_s: Annotated[EstimateEntry, Field(description="Steps of all threads a second.")]
 

@@ -14,10 +14,10 @@ class CheckRow(TypedDict):
     check: str
     verdict: VerdictWord
     reason: str
-    """What was seen, what it means, what to do."""
+    """One sentence: the observation, its meaning and what to do."""
     measured: bool
-    """False where there was nothing to measure; the reason says why."""
+    """False if the check had nothing to measure; `reason` says why."""
     value: MeasuredValue
     """The number that was compared."""
     threshold: MeasuredValue
-    """What it was compared with."""
+    """Limit that the value was compared with."""

@@ -16,22 +16,22 @@ class SlowerOperation(TypedDict):
 
     operation: str
     share: float
-    """By how much of its time, at least."""
+    """Share of its time that it takes longer, at least."""
 
 
 class Experimented(TypedDict):
-    """An experiment, as it declares itself."""
+    """Declaration of an experiment."""
 
     kind: str
     changes: str
     set_up: str
     undo: str
     stays: bool
-    """Whether its change may be recommended; else it only shows what a cause is worth."""
+    """Whether its change may be recommended; otherwise it only measures the effect of a cause."""
 
 
 class TriedCause(TypedDict):
-    """One cause and what its experiment came to."""
+    """One cause and the result of its experiment."""
 
     key: str
     cause: FindingRow
@@ -39,33 +39,37 @@ class TriedCause(TypedDict):
     experiment: Experimented
     verdict: CauseVerdict
     says: str
-    """What the verdict rests on, and what would decide it where it is undecided."""
+    """Reason for the verdict. If it is undecided, also what would decide it."""
     by_plan: bool
-    """Whether it was refuted because no plan changed."""
+    """Whether the cause was refuted because no plan changed."""
     rounds: int
     rounds_needed: int | None
-    """How many would decide it; null: decided, or not known."""
+    """Number of rounds that would decide it; null if it is decided, or the number is not known."""
     gain: TimeGain | None
-    """Of the operations that the cause is claimed of; its interval may be looked at at any time."""
+    """Gain of the operations that the cause concerns. Its interval is valid after any number of
+    rounds."""
     whole: TimeGain | None
-    """Of all operations together."""
+    """Gain of all operations together."""
     slower: list[SlowerOperation]
     memory: tuple[MeasuredValue, MeasuredValue]
-    """Bytes at most: the most of all runs as it is, the least of all with the change."""
+    """Peak memory in bytes: the highest of all runs without the change, the lowest of all runs with
+    it."""
     disk: tuple[MeasuredValue, MeasuredValue]
-    """The same of bytes of the data files, before anything was timed; null: they are not ours."""
+    """Bytes of the data files before the timed part: the largest without the change, the smallest
+    with it; null for a running server."""
     set_up_s: MeasuredValue
-    """Seconds that the change took on the loaded data, at most; null: it is none of the data."""
+    """Longest time in seconds to make the change on the loaded data; null if it does not change
+    data."""
     recommended: bool
     why_not: str | None
-    """Why the change is not recommended; null: it is, or the cause is not confirmed."""
+    """Why the change is not recommended; null if it is, or if the cause is not confirmed."""
     record: str | None
-    """What became of such advice so far; null: none was tried before."""
+    """Results of earlier trials of such advice; null without earlier trials."""
     trial: TrialDocument
 
 
 class UntriedCause(TypedDict):
-    """A cause of which nothing was tried."""
+    """A cause without an experiment."""
 
     key: str
     claim: str
@@ -82,20 +86,20 @@ class DiagnosisStep(TypedDict):
     cannot_be_tried: list[UntriedCause]
     left_out: list[UntriedCause]
     kept: str | None
-    """The change that is kept from here on; null: none is."""
+    """The change that later steps keep; null without one."""
 
 
 class WayPoint(TypedDict):
-    """The time after a change was kept; the first one is without any."""
+    """Time with the changes that were kept so far; the first entry is without any change."""
 
     change: str | None
     seconds: float
-    """Geometric mean over all runs with the changes so far."""
+    """Geometric mean over all runs with these changes."""
     runs: int
 
 
 class DiagnoseDocument(TypedDict):
-    """A diagnosis: causes with verdicts, and the way down."""
+    """A diagnosis: causes with verdicts, and the time after each change that was kept."""
 
     run: str
     workload: str
@@ -106,21 +110,21 @@ class DiagnoseDocument(TypedDict):
     scale: float
     scale_name: str
     operations: list[str]
-    """Those that were asked for; empty: all."""
+    """Requested operations; empty means all."""
     of: str
-    """What times are of: an operation's name, a pass, or an operation of a load."""
+    """Subject of the times: an operation's name, a pass, or an operation of a load."""
     steps: list[DiagnosisStep]
     way: list[WayPoint]
     interactions: list[str]
     ending: Ending
     left: str
-    """What is left at the end, in a sentence."""
+    """Sentence on the causes that remain at the end."""
     legal: str | None
 
 
 class PlacedDiagnosis(DiagnoseDocument):
-    """A diagnosis with the place of its files."""
+    """A diagnosis with the directory of its files."""
 
     study: str
-    """Directory of its runs' study; empty: nothing was run."""
+    """Directory of the study with its runs; empty if nothing was run."""
     page: str | None

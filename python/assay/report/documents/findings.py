@@ -15,12 +15,12 @@ class FindingEvidence(TypedDict):
     """One piece of evidence for a finding or against it."""
 
     witness: str
-    """Kind of the witness."""
+    """Kind of witness, such as plan or profile."""
     contradicts: bool
-    """Whether it speaks against the claim."""
+    """Whether the evidence contradicts the claim."""
     says: str
     at: str
-    """Where a reader sees it, such as plan:q18."""
+    """Place of the evidence in the report, such as plan:q18."""
 
 
 class FindingAdvice(TypedDict):
@@ -28,10 +28,10 @@ class FindingAdvice(TypedDict):
 
     kind: AdviceKind
     subject: str
-    """The role of a setting, the name of one, what is limited, or a table."""
+    """The role or name of a setting, the limited resource, or a table."""
     values: dict[str, str]
     gain_share: MeasuredValue
-    """Share of the run's time that it is predicted to save."""
+    """Predicted share of the run's time that the change saves."""
 
 
 class FindingChange(TypedDict):
@@ -39,49 +39,50 @@ class FindingChange(TypedDict):
 
     sql: str
     undo: str | None
-    """Takes it back; null: no statement does."""
+    """Statement that reverts the change; null if no statement can."""
     costs: str | None
-    """What it costs beside its gain."""
+    """Disadvantages of the change."""
 
 
 class FindingRow(TypedDict):
     """A claim about the run, its evidence and its advice."""
 
     key: str
-    """What it is called on the command line."""
+    """Name of the finding on the command line."""
     claim: str
     effect_share: float
     """Time in the cause as a share of the run's wall time: a part of the node `part`."""
     part: str | None
-    """Path of the node of the time tree that the effect is a part of; null: of no one node."""
+    """Path of the time tree's node that contains the effect; null if no single node does."""
     saved: Annotated[list[float], Len(2, 2)] | None
-    """Share of the run's time that its removal would save, at least and at best; null:
-    not known."""
+    """Share of the run's time that removing the cause would save, at least and at best; null if not
+    known."""
     certainty: Literal["seen", "suspected"]
-    """seen: by two independent witnesses."""
+    """`seen` if two independent witnesses support it, `suspected` if only one does."""
     settle: str | None
-    """What would turn a suspicion into a certainty."""
+    """Evidence that would confirm a suspected cause."""
     shares_with: list[str]
     """Keys of larger causes that claim the same time: alternatives."""
     witnesses: list[str]
     """Kinds of independent witnesses that support it."""
     interval: Annotated[list[float], Len(2, 2)] | None
-    """95 % over repeated runs; null for one run."""
+    """95 % interval of the effect over repeated runs; null for one run."""
     interval_words: str
     runs: Annotated[list[str], Len(1)]
     """Ids of the runs that support it."""
     method: str
-    """Heading in docs/numbers/findings."""
+    """Heading in docs/numbers/findings that describes the method."""
     to_try: str | None
     tells: Literal["bound", "cause", "shape"]
-    """What bounds the run, why it takes so long, or where its time goes."""
+    """Kind of claim: what bounds the run, the cause of its duration, or where its time goes."""
     operations: list[str]
-    """Those that it is about; empty: the whole run."""
+    """Operations that the claim concerns; empty means the whole run."""
     fractions: dict[str, Annotated[float, Ge(0), Le(1)]]
-    """Of these operations how much of the own time it is about, as far as known."""
+    """Share of each operation's own time that the claim concerns, where known."""
     evidence: list[FindingEvidence]
-    """What it rests on."""
+    """Evidence for and against the claim."""
     advice: FindingAdvice | None
-    """What `assay try` would carry out."""
+    """Change that `assay try` would carry out."""
     change: NotRequired[FindingChange | None]
-    """Statements that make it on a running server; documents of older versions have no such key."""
+    """Statements that make the change on a running server. Documents of older versions lack this
+    key."""

@@ -10,25 +10,26 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class ObservedStatementRow(TypedDict):
-    """One statement that others executed."""
+    """One statement that other clients executed."""
 
     operation: str
-    """Its name among `operations`."""
+    """Name of the statement in `operations`."""
     key: str
-    """The server's number of it, or one made of its text."""
+    """The server's id of the statement, or a hash of its text."""
     basis: Literal["counters", "looks"]
-    """What its time is by: the server's counters, or looks at sessions where these differ from the
-    counters by more than chance, as of a commit, which is not counted."""
+    """Source of its time: the server's counters, or samples of sessions. Samples are used if they
+    differ from the counters by more than chance; commits, for example, are not counted."""
     seconds: float
     """Time that sessions spent on it while the server was observed."""
     counted_s: MeasuredValue
-    """Execution and planning by the server's counters; null: not counted."""
+    """Execution and planning time by the server's counters; null if not counted."""
     looked_s: float
-    """Time that looks at sessions stand for."""
+    """Time by samples of sessions."""
     looks: int
-    """How often a session was seen to execute it."""
+    """Number of samples in which a session executed it."""
     counts: dict[str, float]
-    """Growth of what the server counts of it, such as calls, rows and cache_read_bytes."""
+    """Growth of the server's counters for the statement, such as calls, rows and
+    cache_read_bytes."""
 
 
 class ObservedSection(TypedDict):
@@ -37,18 +38,19 @@ class ObservedSection(TypedDict):
     window_s: float
     looks: int
     look_interval_s: MeasuredValue
-    """Median time between two looks."""
+    """Median time between two samples."""
     sessions_at_work: float
-    """Sessions that executed something, mean."""
+    """Mean number of sessions that executed a statement."""
     source: str | None
-    """Where statements are counted; null: nowhere that could be read."""
+    """Source of the statement counters; null if none could be read."""
     limits: list[str]
-    """What was not seen or not measured, and why."""
+    """Sentences on what could not be observed or measured, with the reason."""
     stopped: bool
-    """Whether it was ended before its time."""
+    """Whether the observation was stopped early."""
     engine_host: str | None
-    """The agent on the engine's host that sampled it; null: it is the host of the observation."""
+    """The agent on the engine's host that took samples; null if the engine is on the observing
+    host."""
     own_cpu_share: MeasuredValue
-    """CPU time of Assay's sessions on the server, as a share of a core; null: not seen."""
+    """CPU time of Assay's sessions on the server, as a share of a core; null if not measured."""
     statements: list[ObservedStatementRow]
-    """Those that took most time first."""
+    """The statements, largest time first."""

@@ -14,25 +14,25 @@ class OperationPrediction(TypedDict):
     before: float
     after: float
     least: float
-    """The least that the model leaves open."""
+    """Lower bound by the model."""
     most: float
     is_asked: bool
-    """Whether a change names it."""
+    """Whether a change names the operation."""
 
 
 class PredictionDocument(TypedDict):
     """Metrics and operations before and after some changes, by a model."""
 
     changes: list[str]
-    """Each in words."""
+    """Description of each change."""
     assumptions: list[str]
     notes: list[str]
-    """What the run does not tell."""
+    """Facts that the run did not record."""
     metrics: list[MetricPrediction]
     operations: list[OperationPrediction]
-    """Those whose time changes, the largest change first."""
+    """Operations whose time changes, the largest change first."""
     passes: int
-    """That intervals are over; 0: there are none."""
+    """Number of passes for the intervals; 0 means no intervals."""
     known_operations: int
-    """Of so many the run tells what all changes need."""
+    """Number of operations for which the run recorded what all changes need."""
     measured_operations: int

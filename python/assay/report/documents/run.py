@@ -1,4 +1,4 @@
-"""The document of a run: what `--json` prints, and what terminal and page render."""
+"""The document of a run, which `--json` prints and which terminal and page render."""
 
 from __future__ import annotations
 
@@ -37,113 +37,111 @@ from assay.report.documents.what_if import WhatIfSection
 class RunDocument(TypedDict):
     """The document of `assay show --json`, also kept in derived/summary.json.
 
-    A figure that was not measured is null, never 0. Seconds, bytes and shares of one throughout;
-    names end in their unit where it is not plain.
+    A figure that was not measured is null, never 0. Units are seconds, bytes and shares from 0 to
+    1. Other units end the name of the key.
     """
 
     schema: Literal[2]
     """Version of this schema."""
     assay_version: str
-    """Version of Assay that made this document, which need not be the one that made the record."""
+    """Version of Assay that made this document. The record may be of another version."""
     run: str
     """Id of the run: <utc>-<workload>-<engine>-<six hexadecimal digits>."""
     path: str
     """Directory of the record."""
     status: Literal["running", "complete", "failed", "interrupted"]
-    """How the run ended; a killed run stays running."""
+    """How the run ended. A killed run keeps the status running."""
     status_reason: str | None
-    """Why it failed or ended early, or why no operation succeeded."""
+    """Reason why the run failed or ended early, or why no operation succeeded."""
     started_utc: str | None
-    """When it began, ISO 8601."""
+    """Start of the run, in ISO 8601."""
     workload: str
     """Name of the workload."""
     workload_title: str
-    """The workload as people write it."""
+    """Title of the workload."""
     engine: str
     """Name of the engine."""
     engine_title: str
-    """The engine as people write it."""
+    """Title of the engine."""
     engine_version: str | None
     """The engine's own version."""
     scale: float
     """Scale of the data in the workload's measure."""
     own_tables: NotRequired[bool]
-    """Whether it asked tables that were there, so that the scale says nothing of their size."""
+    """Whether the run queried existing tables. Then the scale does not describe their size."""
     scale_name: str
-    """What the workload calls its scale, such as SF."""
+    """The workload's name for its scale, such as SF."""
     conditions: ConditionsSection
     changes: ChangesSection | None
-    """What the engine was limited to, and what was changed on the host; null: nothing was."""
+    """Limits of the engine and changes to the host; null without any."""
     state: StateSection | None
-    """What was in memory when the timed part began; null in records that tell nothing of it."""
+    """Content of caches when the timed part began; null if not recorded."""
     host: HostSection
     verdict: VerdictWord
     """The worst verdict of all checks."""
     checks: list[CheckRow]
-    """One result a check, worst first."""
+    """Result of each check, worst first."""
     metrics: RunMetrics
-    """Figures of the run as a whole. Totals are null as soon as one operation has no time, and
-    under a closed or an open load; what is said to be of a load is null in the power order."""
+    """Figures of the run as a whole. Totals are null if one operation has no time, and under a
+    closed or open load. Figures of a load are null in the power order."""
     operations: list[OperationRow]
-    """One element an operation of the measured part, in the order of the first pass."""
+    """Operations of the measured part, in the order of the first pass."""
     time: TimeSection
     where: WhereSection | None
-    """Where the time of the whole run went; null where it was not measured."""
+    """Split of the whole run's time; null if not measured."""
     pace: PaceSection | None
-    """A load over time, in at most 60 intervals; null in the power order. `assay export` writes it
-    by the second."""
+    """A load over time, in at most 60 intervals; null in the power order. `assay export` writes one
+    row per second."""
     transactions: TransactionsSection | None
-    """The mix as its workload specifies it, of the measured part; null of workloads that specify
-    none."""
+    """The transaction mix of the measured part in the terms of its specification; null for
+    workloads without one."""
     sequence: SequenceSection | None
-    """Mixes of clients that play an order by themselves, in the terms of its specification; null of
-    other loads, and where no mix came to its end."""
+    """Mixes of clients that each execute a fixed order, in the terms of the specification; null for
+    other loads, or if no mix was completed."""
     statements: dict[str, StatementsSection]
-    """By operation: its statements, of executions that succeeded, and what makes its tail; empty
-    where no statements were noted."""
+    """Statements of each operation's successful executions, and the cause of its slowest ones;
+    empty if statements were not recorded."""
     stalls: StallsSection | None
-    """Times in which a load got less than half of the median interval's operations done; null in
-    the power order, and of too few operations."""
+    """Times in which a load completed less than half the operations of the median interval; null in
+    the power order, or for too few operations."""
     steady: SteadySection | None
-    """Mixes of clients that play an order by themselves, and whether they became steady; null of
-    other loads."""
+    """Steadiness of the mixes of clients that each execute a fixed order; null for other loads."""
     cluster: ClusterSection | None
-    """What the nodes of a cluster did. Null: the engine is none."""
+    """Work of the nodes of a cluster; null if the engine is not a cluster."""
     findings: list[FindingRow]
     """Claims about the run, largest effect first."""
     ruled_out: list[FindingRow]
-    """Causes that were considered and that a witness contradicts."""
+    """Causes that were considered and that evidence contradicts."""
     accounts: AccountsSection | None
     """CPU seconds of the measured part; null without samples around it."""
     engine_counters: EngineCountersSection | None
-    """What the engine counted itself, of the figures that it declares. Null: it declares none, or
-    they were not read."""
+    """Counters of the engine; null if the engine declares none, or they were not read."""
     sessions: SessionsSection | None
-    """Who used a server's CPU time. Null: the engine has no processes of its own, or which of them
-    served which session was not recorded."""
+    """CPU time of a server by user; null if the engine has no processes of its own, or if the
+    sessions of its processes were not recorded."""
     storage: StorageSection | None
-    """The block device that holds the data and the CPUs of the host, in the words and units of
-    iostat -x and mpstat. Null: the data are on no block device, or it was not observed."""
+    """The data's block device and the host's CPUs, in the terms and units of iostat -x and mpstat;
+    null if the data are not on a block device, or it was not observed."""
     profile: ProfileSection | None
-    """What the engine's CPU time went into, by samples of its stacks. Null: the run was not
-    profiled, or nothing was measured. Shares are of `samples`, unless something else is said."""
+    """CPU time of the engine by kind of work, from stack samples. Shares refer to `samples` unless
+    stated otherwise. Null if the run was not profiled, or nothing was measured."""
     plans: dict[str, list[StatementPlan]]
-    """How statements were executed when they were asked once more with their plan, by operation:
-    one a statement. Empty where there are none; plan_capture says why."""
+    """Plans by operation, one for each statement. They come from extra executions after the
+    measured part. Empty without plans; plan_capture says why."""
     plan_work: PlanWorkSection
-    """What the thread time of plans went into, in the words of CPU samples: one execution of each
-    operation, watched."""
+    """Thread time of plans by kind of work, from one captured execution of each operation."""
     plan_capture: PlanCaptureSection
     what_if: WhatIfSection | None
-    """What the run's metrics depend on, by a model that states what it assumes. Null: nothing was
-    measured, or an operation has no time, without which no metric has a value."""
+    """Sensitivity of the run's metrics, by a model that states its assumptions. Null if nothing was
+    measured, or if an operation has no time, because then no metric has a value."""
     test: SpecifiedTestSection | None
-    """A test of the specification, such as TPC-H's power and throughput test. Null: the run was put
-    to none."""
+    """A test of the specification, such as TPC-H's power and throughput test; null without a
+    test."""
     observed: ObservedSection | None
-    """How a server was looked at whose statements are the operations; null of runs, which drive."""
+    """How a server was observed; its statements are the operations. Null for runs, which send their
+    own operations."""
     probes: ProbesSection
     report: str | None
-    """Path of report.html; null if it is not kept."""
+    """Path of report.html; null if it was not written."""
     legal: str | None
-    """What must be said with any result of this workload."""
+    """Notice that must accompany any result of this workload."""

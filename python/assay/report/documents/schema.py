@@ -1,6 +1,6 @@
-"""The JSON Schemas of documents, made from their types.
+"""Generates the JSON Schemas of documents from their types.
 
-`python -m assay.report.documents.schema`, which is `make schemas`, writes the files that are kept.
+`python -m assay.report.documents.schema`, or `make schemas`, writes the schema files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 
 
 class DocumentSchema(GenerateJsonSchema):
-    """Makes schemas whose objects have no title, and no other keys than their type has."""
+    """Generates schemas whose objects have no title and allow only the keys of their type."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's own
         """Return False: a key needs no title."""
@@ -49,11 +49,11 @@ class DocumentSchema(GenerateJsonSchema):
 
 
 def schema_of(document: Any, title: str) -> dict[str, Any]:  # noqa: ANN401 - a TypedDict
-    """Return the JSON Schema of a document, in which the types that it is made of are `$defs`.
+    """Return the JSON Schema of a document, with its parts' types in `$defs`.
 
     Args:
         document: The TypedDict of the whole document.
-        title: Of the schema.
+        title: Title of the schema.
     """
     types = TypeAdapter(with_config(DESCRIBED)(document))
     schema: dict[str, Any] = _on_one_line(types.json_schema(schema_generator=DocumentSchema))
@@ -77,7 +77,7 @@ def _on_one_line(schema: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def schema_text(document: Any, title: str) -> str:  # noqa: ANN401 - a TypedDict
-    """Return the JSON Schema of a document as its file has it."""
+    """Return the text of a document's JSON Schema file."""
     return f"{_json_text(schema_of(document, title), 0)}\n"
 
 

@@ -1,4 +1,4 @@
-"""The document of a study: what `assay study --json` prints and every rendering of it reads.
+"""The document of a study, printed by `assay study --json` and read by every rendering of it.
 
 `report/study/document.schema.json` is generated from `StudyDocument`. What was not measured is
 null.
@@ -18,7 +18,7 @@ from assay.model.verdict import VerdictWord
 
 
 class DoubtEntry(TypedDict):
-    """A reason why runs are not valid, with the runs that it is about."""
+    """A reason why runs are not valid, with the affected runs."""
 
     verdict: VerdictWord
     check: Annotated[str, Field(description="Name of the check.")]
@@ -77,7 +77,7 @@ class MissingRunEntry(TypedDict):
 
 
 class ArticleConditions(TypedDict):
-    """Conditions of the article's measurement; null where the article does not state them."""
+    """Conditions of the article's measurement; null if the article does not state them."""
 
     engine: Annotated[str | None, Field(description="Name of the engine in Assay.")]
     engine_title: Annotated[str | None, Field(description="Title and version of the engine.")]
@@ -186,7 +186,7 @@ class FigureContent(TypedDict):
 
 
 class ComparedEntry(TypedDict):
-    """A quantity of the article beside ours."""
+    """A quantity of the article beside the study's value."""
 
     key: str
     title: str
@@ -219,7 +219,7 @@ class ArticleTableEntry(TableEntry):
 
 
 class DerivedEntry(TypedDict):
-    """A figure that the article's author derived from others, and what these give."""
+    """A figure that the article derived from others, and the same derivation repeated."""
 
     name: str
     analysis: Annotated[str, Field(description="Name of the formula.")]
@@ -231,7 +231,7 @@ class DerivedEntry(TypedDict):
 
 
 class ArticleFigureEntry(TypedDict):
-    """The article's counterpart of a figure."""
+    """The article's values for a figure."""
 
     section: str | None
     says: Annotated[str | None, Field(description="The article's claim, in our words.")]
@@ -262,7 +262,7 @@ class NotShownEntry(TypedDict):
 
 
 class ConditionEntry(TypedDict):
-    """A condition of the runs, with several values where runs differ."""
+    """A condition of the runs, with several values if runs differ."""
 
     what: str
     values: Sequence[str]
@@ -271,8 +271,8 @@ class ConditionEntry(TypedDict):
 class StudyDocument(TypedDict):
     """The document of `assay study --json` and `assay report STUDY --json`.
 
-    A figure has subjects, which are compared, and measures, by whose keys the values of an article
-    that was published stand beside ours. What was not measured is null, or is not there.
+    A figure compares subjects by measures. Values of a published article stand beside the study's
+    values under the same key. A value that was not measured is null or missing.
     """
 
     schema: Literal[1]

@@ -1,4 +1,4 @@
-"""The runs that a study would make: what `assay studies show --json` prints."""
+"""The runs that a study would make, as `assay studies show --json` prints them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class PlannedVariant(TypedDict):
     levels: dict[str, str]
     """Level by name of its factor."""
     expected_s: float | None
-    """Null: nothing is known of runs like it."""
+    """Expected seconds of a run; null without similar earlier runs."""
 
 
 class PlannedPart(TypedDict):
@@ -27,13 +27,13 @@ class PlannedPart(TypedDict):
 
 
 class PlannedTurn(TypedDict):
-    """One run, in its place."""
+    """One run in the order of the study."""
 
     round: int
     part: str
     variant: str
     stands_for: int
-    """How many parts it is a run of."""
+    """Number of parts that share this run."""
 
 
 class StudyForm(TypedDict):
@@ -41,9 +41,9 @@ class StudyForm(TypedDict):
 
     budget_s: float | None
     expected_s: float | None
-    """Of all runs; null: nothing is known of one."""
+    """Expected seconds of all runs; null if a run's time is not known."""
     without: dict[str, str]
-    """Parts that are left out, with the reason of each."""
+    """Parts that are left out, with the reason for each."""
     parts: list[PlannedPart]
     order: list[PlannedTurn]
 
@@ -56,8 +56,8 @@ class StudyPlan(TypedDict):
     question: str
     file: str
     published: str | None
-    """File of the figures that others published."""
+    """File with the figures of a published article."""
     figures: list[dict[str, Any]]
-    """As the study's file has them."""
+    """Figures as in the study's file."""
     forms: dict[str, StudyForm]
-    """By name: `whole` and `quick`."""
+    """Forms of the study by name: `whole` and `quick`."""

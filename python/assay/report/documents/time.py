@@ -11,27 +11,27 @@ class TimeSection(TypedDict):
     """The wall time as trees whose nodes are the sums of their children."""
 
     run: TimeTreeNode | None
-    """Of all operations together; null: not split."""
+    """Tree of all operations together; null if the time was not split."""
     operations: dict[str, TimeTreeNode]
-    """Of operations, by name; those that were not split are left out."""
+    """Trees of operations by name, without operations that were not split."""
     no_gain: list[str]
-    """Parts below one per cent of the time: nothing is to be gained there."""
+    """Parts below 1 % of the time, where improvements have no effect."""
     closure_error: MeasuredValue
     """Largest difference between a node and the sum of its parts, as a share of the whole."""
     reason: str | None
-    """Why there is no tree."""
+    """Reason why there is no tree."""
 
 
 class TimeTreeNode(TypedDict):
     """A part of wall time."""
 
     name: str
-    """Its word in the paths that findings name."""
+    """Name of the node in the paths of findings."""
     title: str
-    """For people."""
+    """Name of the node for readers."""
     share: float
-    """Of the wall time of the whole tree."""
+    """Share of the wall time of the whole tree."""
     source: str | None
-    """The measurement that split it; null: that of its parent."""
+    """The measurement that split this part; null if it is the parent's."""
     children: list[TimeTreeNode]
-    """Its parts, the largest first; those that are next to nothing are left out."""
+    """Parts of this node, the largest first, without negligible ones."""

@@ -1,4 +1,4 @@
-"""A finding's advice carried out: what `assay try --json` prints, and its history."""
+"""The document of `assay try --json`: the result of a finding's advice, and past trials."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class TimeGain(TypedDict):
     before_s: float
     after_s: float
     share: float
-    """Of `before_s` that is saved; below zero: it takes longer."""
+    """Saved share of `before_s`; negative if the operation takes longer."""
     interval: tuple[float, float] | None
-    """95 %; null with one round."""
+    """95 % interval of the share; null with one round."""
 
 
 class TriedOperation(TypedDict):
-    """One operation that the finding is about."""
+    """One operation that the finding concerns."""
 
     operation: str
     predicted: MeasuredValue
@@ -29,16 +29,16 @@ class TriedOperation(TypedDict):
 
 
 class JudgedGain(TypedDict):
-    """The gain that the verdict is of."""
+    """The gain on which the verdict is based."""
 
     operations: list[str]
-    """Those whose times are added up; empty: the whole."""
+    """Operations whose times are added up; empty means the whole run."""
     predicted: MeasuredValue
     gain: TimeGain | None
 
 
 class TriedPlanChange(TypedDict):
-    """One change of a plan, in words."""
+    """Description of one change of a plan."""
 
     kind: str
     says: str
@@ -49,7 +49,7 @@ class TriedPlan(TypedDict):
 
     operation: str
     changed: bool
-    """Whether it is executed in another way."""
+    """Whether the statement's plan changed."""
     changes: list[TriedPlanChange]
 
 
@@ -68,7 +68,7 @@ class TriedRound(TypedDict):
 
 
 class TrialDocument(TypedDict):
-    """The result of a change, without its place and the history."""
+    """The result of a change, without its directory and the history."""
 
     run: str
     workload: str
@@ -85,13 +85,13 @@ class TrialDocument(TypedDict):
     predicted: MeasuredValue
     gain: TimeGain | None
     of: str
-    """What the whole is: a pass, or an operation of a load."""
+    """Subject of the total time: a pass, or an operation of a load."""
     operations: list[TriedOperation]
     judged: JudgedGain
     left_out: list[str]
-    """Operations that did not succeed in every run."""
+    """Operations that are left out because they failed in a run."""
     plans: list[TriedPlan] | None
-    """Null: none were captured."""
+    """Changes of plans; null if no plans were captured."""
     answers: TriedAnswers
     rounds: list[TriedRound]
     legal: str | None
@@ -104,11 +104,11 @@ class PlacedTrial(TrialDocument):
 
 
 class PredictionRecord(TypedDict):
-    """The rate at which predictions came true."""
+    """Rate at which predictions came true."""
 
     tried: int
     decided: int
-    """Those of which it is known whether they came true."""
+    """Number of predictions with a known outcome."""
     hits: int
     hit_rate: MeasuredValue
     ratio_median: MeasuredValue
@@ -116,7 +116,7 @@ class PredictionRecord(TypedDict):
 
 
 class PredictionHistory(PredictionRecord):
-    """The record of all predictions, and of each method."""
+    """Rate at which predictions came true, in total and by method."""
 
     methods: dict[str, PredictionRecord]
 

@@ -17,9 +17,9 @@ class WhatIfMetric(TypedDict):
 
     metric: MetricKey
     label: str
-    """What a column is called."""
+    """Heading of the metric's column."""
     title: str
-    """In full: what is no TPC metric says so."""
+    """Full name. It says so if the figure is not a TPC metric."""
     unit: MetricUnit
     better: Literal["lower", "higher"]
     value: MeasuredValue
@@ -30,11 +30,11 @@ class MetricWeight(TypedDict):
 
     metric: MetricKey
     elasticity: float
-    """Per cent of the metric for one per cent of the operation's time: d ln metric / d ln time."""
+    """Change of the metric in percent for 1 % of the operation's time: d ln metric / d ln time."""
     at_min: MeasuredValue
     """Change of the metric, as a share, if the operation's median were its fastest pass."""
     at_max: MeasuredValue
-    """The same with its slowest pass."""
+    """Change of the metric, as a share, if the operation's median were its slowest pass."""
 
 
 class SensitivityRow(TypedDict):
@@ -42,41 +42,41 @@ class SensitivityRow(TypedDict):
 
     operation: str
     seconds: float
-    """Median over the passes; of a load the mean."""
+    """Median time over the passes; under a load the mean time."""
     seconds_min: MeasuredValue
-    """Its fastest pass; null for a load."""
+    """Time of the fastest pass; null for a load."""
     seconds_max: MeasuredValue
-    """Its slowest pass; null for a load."""
+    """Time of the slowest pass; null for a load."""
     weights: list[MetricWeight]
-    """One a metric."""
+    """Weight in each metric."""
 
 
 class WorthRow(TypedDict):
     """The metrics if one kind of work or waiting took no time."""
 
     kind: Literal["work", "wait"]
-    """A word of CPU samples, or a cause as in operations[].where."""
+    """A kind of work of the CPU profile, or a cause as in operations[].where."""
     subject: str
     title: str
     metrics: list[MetricPrediction]
     assumption: str
-    """One sentence."""
+    """Sentence on the assumption of the prediction."""
 
 
 class WhatIfSection(TypedDict):
-    """Metrics of the run and what they depend on."""
+    """Metrics of the run and their sensitivity."""
 
     cores: int | None
-    """CPUs that the engine could use."""
+    """Number of CPUs that the engine could use."""
     passes: int
-    """That intervals of predictions are over; 0: there are none."""
+    """Number of passes for the intervals of predictions; 0 means no intervals."""
     metrics: list[WhatIfMetric]
     """The run's metrics, in the order of all lists of them."""
     sensitivity: list[SensitivityRow]
-    """What each operation weighs in each metric, in the order of the first pass."""
+    """Weight of each operation in each metric, in the order of the first pass."""
     worth: list[WorthRow]
-    """What would be if one kind of work or one cause of waiting took no time: more than a mend can
-    give. Most first; what gives less than 0.5 % of the first metric is left out."""
+    """Metrics if one kind of work or one cause of waiting took no time, which is an upper limit of
+    any improvement. Largest effect first, without effects below 0.5 % of the first metric."""
 
 
 class MetricPrediction(TypedDict):
@@ -84,19 +84,19 @@ class MetricPrediction(TypedDict):
 
     metric: MetricKey
     label: str
-    """What a column is called."""
+    """Heading of the metric's column."""
     title: str
-    """In full: what is no TPC metric says so."""
+    """Full name. It says so if the figure is not a TPC metric."""
     unit: MetricUnit
     better: Literal["lower", "higher"]
     before: MeasuredValue
     after: MeasuredValue
-    """Null: without bound, because an operation would take no time."""
+    """Metric after the change; null if it is unbounded because an operation would take no time."""
     change: MeasuredValue
-    """After over before, less 1."""
+    """Relative change: after / before - 1."""
     change_least: MeasuredValue
-    """The lower end of what the model leaves open."""
+    """Lower bound of the change by the model."""
     change_most: MeasuredValue
-    """The upper end of what the model leaves open."""
+    """Upper bound of the change by the model."""
     interval: Annotated[list[float], Len(2, 2)] | None
-    """95 % of the change over the passes; null for fewer than five."""
+    """95 % interval of the change over the passes; null for fewer than five."""

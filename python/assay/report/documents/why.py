@@ -1,4 +1,4 @@
-"""The document of `assay why --json`: what bounds the operations of a workload."""
+"""The document of `assay why --json`: the resources that bound a workload's operations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class VariantTime(TypedDict):
     name: str
     seconds: SecondsSpread
     change: MeasuredValue
-    """Against the run as it is in the same round, as a share."""
+    """Relative change from the run without a limit in the same round."""
     change_interval: list[float] | None
 
 
@@ -33,10 +33,10 @@ class ScarcityLevel(TypedDict):
 
     name: str
     times_as_scarce: MeasuredValue
-    """Null: the capacity is not known."""
+    """Full capacity divided by this level's; null if the capacity is not known."""
     seconds: SecondsSpread
     left_out: str | None
-    """Why it does not count; null where it does."""
+    """Reason why the level is left out; null if it counts."""
 
 
 class ResourceElasticity(TypedDict):
@@ -64,7 +64,7 @@ class BottleneckVerdict(TypedDict):
 
 
 class DeviceReads(TypedDict):
-    """Reads of an operation beside what the device can do."""
+    """Reads of an operation compared with the device's capacity."""
 
     mean_bytes: MeasuredValue
     per_second: MeasuredValue
@@ -90,7 +90,7 @@ class BoundOperation(TypedDict):
 
 
 class MissingVariant(TypedDict):
-    """A variant of which there is no run."""
+    """A variant without a run."""
 
     part: str
     variant: str
@@ -98,7 +98,7 @@ class MissingVariant(TypedDict):
 
 
 class WhyHead(TypedDict):
-    """The facts that all runs of the study share; most are missing without a run."""
+    """Facts that all runs of the study share; most are missing without a run."""
 
     workload: NotRequired[str]
     workload_title: NotRequired[str]

@@ -18,7 +18,7 @@ OTHERS = 0o077
 
 
 class Compiled(jinja2.FileSystemBytecodeCache):
-    """Compiled templates in a folder; where none can be written there, they are compiled anew."""
+    """Compiled templates in a folder. If it is not writable, templates are compiled each time."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keeps one, if there is room for it."""
@@ -27,7 +27,7 @@ class Compiled(jinja2.FileSystemBytecodeCache):
 
 
 def compiled_in(folder: Path) -> Compiled | None:
-    """Compiled templates of a folder; None unless it is ours alone, for they are code."""
+    """Return compiled templates of a folder; None if other users could change this code."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = folder.lstat()

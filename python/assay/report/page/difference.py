@@ -1,4 +1,4 @@
-"""A page of what changed between two runs: a differential flame graph and the table beneath it."""
+"""Page on the changes between two runs: a differential flame graph and its table."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def write_page(
     """Writes the page.
 
     Args:
-        path: Where to.
-        documents: Of this run and of the other.
-        profiles: Of this run and of the other.
-        difference: What `sections.difference` says of them.
+        path: File to write.
+        documents: Documents of this run and of the other.
+        profiles: Profiles of this run and of the other.
+        difference: Result of `sections.difference`.
 
     Raises:
         UsageError: If it cannot be written.

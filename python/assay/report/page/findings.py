@@ -1,7 +1,6 @@
-"""The findings of a page, by their template's names: what is claimed, on what it rests, what to do.
+"""Findings of a page with the names of its template: claim, evidence and advice.
 
-Evidence names where a reader sees it (`plan:q18`); here that becomes an anchor of the page, if the
-page has it. What it has not is told without a link.
+Evidence names its place (`plan:q18`), which becomes a link if the page has that anchor.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ ALL_FROM = 4
 
 
 class Anchors(NamedTuple):
-    """Anchors of a page that evidence may lead to, by the word before the colon."""
+    """Anchors of a page for evidence, by the word before the colon."""
 
     places: dict[str, frozenset[str]]
 
     def href(self, at: str) -> str | None:
-        """The link to a place; None where this page does not show it."""
+        """Return the link to a place; None if this page does not show it."""
         kind, _, name = at.partition(":")
         return f"#{at}" if name in self.places.get(kind, frozenset()) else None
 
@@ -69,7 +68,7 @@ def finding_rows(document: RunDocument, places: Anchors) -> list[dict[str, objec
 
 
 def ruled_out_rows(document: RunDocument) -> list[tuple[str, str]]:
-    """Return causes that were considered, each with what contradicts it."""
+    """Return causes that were ruled out, with the contradicting evidence."""
     return [
         (
             finding["claim"],

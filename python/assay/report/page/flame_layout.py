@@ -12,8 +12,8 @@ class Rectangle(NamedTuple):
     """A node in the picture.
 
     Attributes:
-        node: Its index in the call tree.
-        depth: How many callers it has.
+        node: Index of the node in the call tree.
+        depth: Number of callers above it.
         left, width: Shares of all samples, from 0 to 1. A caller is as wide as its callees and what
             it did itself, which is at its right end.
     """
@@ -28,7 +28,7 @@ def layout(tree: Mapping[str, Any], share_min: float = 0.0) -> list[Rectangle]:
     """The rectangles of a call tree, callers before their callees, siblings by label.
 
     Args:
-        tree: As `assay.analysis.profile.call_tree` makes it.
+        tree: Call tree of `assay.analysis.profile.call_tree`.
         share_min: Narrower ones are left out, with all that they call.
     """
     samples, totals = tree["samples"], tree["total"]

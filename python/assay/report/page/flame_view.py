@@ -1,4 +1,4 @@
-"""A call tree as a page draws it: compact JSON, a colour a frame, a legend, what was left out."""
+"""Data of a page's flame graph: compact JSON, colours of frames, legend, and omissions."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class FlameView(NamedTuple):
     """Values that a page needs to draw a call tree.
 
     Attributes:
-        data: For the script; see `templates/flame.js`.
-        legend: Colours and their words, as many as there are in the tree.
-        operations: By which the tree can be filtered.
+        data: Data for the script `templates/flame.js`.
+        legend: Colours of the tree with their labels.
+        operations: Operations that can filter the tree.
         has_kernel: Whether frames of the kernel are in it.
         left_out: Share of the samples in frames that are too small to be drawn one by one.
         share_min: Frames with less are too small.
@@ -46,7 +46,7 @@ class FlameView(NamedTuple):
 
 
 def small_enough(made: Callable[[float], Tree]) -> tuple[Tree, float]:
-    """The most detailed tree that a page can hold, and what it was made with.
+    """Return the most detailed tree that fits into a page, and its parameters.
 
     Args:
         made: Makes a tree from the share below which frames are too small.
@@ -59,7 +59,7 @@ def small_enough(made: Callable[[float], Tree]) -> tuple[Tree, float]:
 
 
 def flame_view(tree: CallTree, share_min: float) -> FlameView:
-    """A view of a tree as `analysis.profile.call_tree` gives it, coloured by work."""
+    """Return the view of a call tree, coloured by kind of work."""
     work = one_kind(tree)
     data = drawn(tree) | {
         "work": work,

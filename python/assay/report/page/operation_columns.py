@@ -1,4 +1,4 @@
-"""The table of all operations of a page: its columns, and what stands in their cells."""
+"""The table of all operations of a page: its columns and cells."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NUMBER, WORD = "number", "word"
 
 
 class Column(NamedTuple):
-    """A column of the table of operations: heading, meaning, kind, what is sorted and shown.
+    """A column of the table of operations: heading, meaning, kind, sort key and text.
 
-    Where more than the value is shown, `words_of` says it of the operation.
+    If a cell shows more than the value, `words_of` returns its text.
     """
 
     heading: str
@@ -152,14 +152,14 @@ COVERAGE = Column(
 
 
 def operation_columns(document: RunDocument) -> tuple[Column, ...]:
-    """The columns for the operations of a document; of causes only those that occur."""
+    """Return the columns for the operations of a document, with only the causes that occur."""
     if document["conditions"]["clients"] is not None:
         return (*LOAD_COLUMNS, *_split_columns(document))
     return (*TIME_COLUMNS, *_split_columns(document), *RESOURCE_COLUMNS)
 
 
 def cell(column: Column, operation: OperationRow) -> dict[str, object]:
-    """A cell: what it is sorted by and what it says."""
+    """Return a cell: its sort key and its text."""
     value = column.value(operation)
     text = column.text(value) if column.words_of is None else column.words_of(operation)
     missing = value is None

@@ -34,7 +34,7 @@ def plan_rows(native: Mapping[str, str | None], document: RunDocument) -> list[d
     """One row a plan, of the longest operation first.
 
     Args:
-        native: Plans in the engine's own words, by their file.
+        native: Plans in the engine's own form, by file.
         document: The document of the run.
     """
     plans = document["plans"]
@@ -50,7 +50,7 @@ def plan_rows(native: Mapping[str, str | None], document: RunDocument) -> list[d
 
 
 def capture_words(document: RunDocument) -> str:
-    """Return sentences on the cost of asking for plans, apart from the timed part."""
+    """Return sentences on the cost of capturing plans, outside of the timed part."""
     capture = document["plan_capture"]
     cost = (
         f", which took {seconds_text(capture['capture_s'])} in all" if capture["capture_s"] else ""
@@ -62,7 +62,7 @@ def capture_words(document: RunDocument) -> str:
 
 
 def missing_rows(document: RunDocument) -> list[tuple[str, str]]:
-    """Statements of which there is no plan, each with the reason."""
+    """Return statements without a plan, each with the reason."""
     return [
         (f"{missing['operation']}, {statement_words(missing)}", missing["reason"])
         for missing in document["plan_capture"]["missing"]

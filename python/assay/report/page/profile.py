@@ -36,7 +36,7 @@ SYMBOL_COLUMNS = ("samples", "share", "seconds", "work", "symbol", "module", "ki
 def profile_words(
     section: ProfileSection | None, tree: FlameView | None
 ) -> dict[str, object] | None:
-    """Return the values of the section on CPU samples; None where there are none.
+    """Return the values of the section on CPU samples; None without samples.
 
     Args:
         section: The section `profile` of the document.
@@ -56,7 +56,7 @@ def profile_words(
 
 
 def left_out_words(tree: FlameView) -> str:
-    """Return a sentence on the functions that are not drawn; empty where all are."""
+    """Return a sentence on the functions that are not drawn; empty if all are drawn."""
     if not tree.left_out:
         return ""
     return (

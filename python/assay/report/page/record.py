@@ -1,7 +1,7 @@
-"""Parts of a record that a page shows beside its document: series and texts of the engine.
+"""Data that a page shows in addition to its document: time series and texts of the engine.
 
-A document holds figures; a page also draws what is too long for it. It is read here, once, so that
-whatever renders the page gets the document and this, and never the record.
+A document holds figures; a page also draws longer series. They are read here once, so that the code
+that renders the page does not read the record.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ class PageRecord:
     Attributes:
         timeline: Series of the host over time; None without events.
         load: Series of a load; None in the power order, or without events.
-        calls: The call tree of the CPU samples; None where there are none.
-        environment: As the record has it; empty where a run ended before.
-        asked_settings: Settings that were asked for.
+        calls: The call tree of the CPU samples. None means no samples.
+        environment: Content of `environment.json`; empty if the run ended before it was written.
+        asked_settings: Requested settings.
         statements: Each with its text and title.
-        status_texts: What the engine says of its own state.
-        native_plans: Plans in the engine's own words, packed as a page unpacks them, by their file.
+        status_texts: The engine's own status texts.
+        native_plans: Plans in the engine's own form, compressed for the page, by file.
         absent: What the record does not hold, each with its reason.
-        why_no_profile, why_no_counters, why_no_sessions: None where there are some.
+        why_no_profile, why_no_counters, why_no_sessions: Reason why the data are missing; None if
+            they exist.
     """
 
     timeline: Timeline | None
@@ -60,7 +61,7 @@ class PageRecord:
 
 
 def read_page_record(run: Run, document: RunDocument) -> PageRecord:
-    """Return what the page of a run shows beside its document."""
+    """Return the data that the page of a run shows in addition to its document."""
     return PageRecord(
         timeline=read_timeline(run),
         load=read_load(run),
@@ -78,7 +79,7 @@ def read_page_record(run: Run, document: RunDocument) -> PageRecord:
 
 
 def read_timeline(run: Run) -> Timeline | None:
-    """The timeline of a run; None where the record has no events to lay it along."""
+    """Return the timeline of a run; None if the record has no events."""
     from assay.analysis.host.timeline import timeline
 
     try:
@@ -98,7 +99,7 @@ def read_load(run: Run) -> LoadView | None:
 
 
 def native_plans(run: Run, document: RunDocument) -> dict[str, str | None]:
-    """Return each plan in the engine's own words, packed; None where its file is gone."""
+    """Return each plan in the engine's own form, compressed; None if its file is missing."""
     files = [plan["native"] for plans in document["plans"].values() for plan in plans]
     return {file: _packed(run.dir / "raw" / PLANS_DIR / Path(file).name) for file in files}
 

@@ -19,7 +19,7 @@ ABOUT = (
 
 
 def storage_words(document: RunDocument) -> dict[str, object] | None:
-    """The chart's words and the table by operation; None where the document has no such section."""
+    """Return the chart's text and the table by operation; None without such a section."""
     storage = document["storage"]
     if storage is None:
         return None

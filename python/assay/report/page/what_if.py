@@ -38,7 +38,7 @@ WORTH_ABOUT = (
 
 
 def what_if_words(document: RunDocument) -> dict[str, object] | None:
-    """Tables and the calculator's figures; None where the document has no such section."""
+    """Return tables and the calculator's figures; None without such a section."""
     section = document["what_if"]
     if section is None:
         return None

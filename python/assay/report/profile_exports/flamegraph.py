@@ -1,7 +1,7 @@
 """A flame graph as one SVG file, which a browser zooms (click), searches and explains (hover).
 
-A frame is as wide as its share of the samples, and has the colour of a kind of work if most of them
-by far did that. Frames too narrow to see stand in no picture, so they stand not in the file.
+The width of a frame is its share of the samples. Its colour is that of a kind of work if most of
+its samples belong to that kind. Frames that are too narrow to see are left out of the file.
 """
 
 from __future__ import annotations

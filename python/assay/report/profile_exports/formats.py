@@ -19,12 +19,12 @@ def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -
 
     Args:
         run: A profiled run.
-        to: One of `FORMATS`.
-        out: The file, or a directory that is there; None: the working directory.
-        operation: One operation only.
+        to: Format, one of `FORMATS`.
+        out: The file, or an existing directory. None means the current directory.
+        operation: Restrict to this operation.
 
     Raises:
-        UsageError: If it was not profiled, or has no samples of the operation.
+        UsageError: If the run was not profiled, or has no samples of the operation.
         RecordUnreadableError: If a stream is damaged.
         OSError: If the file cannot be written.
     """

@@ -24,12 +24,12 @@ class Source:
 
     Attributes:
         run: Id of the run.
-        title: What ran on what, for people.
+        title: Workload and engine, for readers.
         wall_minus_monotonic_ns: Added to a time, it is one of the wall clock.
         machine: Name of the machine's instruction set; empty if unknown.
-        operation: One operation only; None: all.
+        operation: Restrict to this operation. None means all.
         profile: The samples.
-        places: Where each frame is: frame, module, address.
+        places: Place of each frame: frame, module, address.
         modules: Files with code: module, path, build_id.
         threads: Names of threads: pid, tid, name.
     """
@@ -56,11 +56,11 @@ class Source:
 
     @property
     def period_ns(self) -> int:
-        """CPU time that a sample stands for."""
+        """CPU time in ns that each sample represents."""
         return round(self.profile.seconds_each * 1e9)
 
     def thread_name(self, pid: int, tid: int) -> str:
-        """Return the name of a thread; its number where the name is unknown."""
+        """Return the name of a thread; its id if the name is unknown."""
         return self._thread_names.get((pid, tid)) or f"thread {tid}"
 
     @cached_property
@@ -73,7 +73,7 @@ def read_source(run: Run, operation: str | None = None) -> Source:
     """Return the source that a run's profile is exported from.
 
     Raises:
-        UsageError: If it was not profiled, or has no samples of the operation.
+        UsageError: If the run was not profiled, or has no samples of the operation.
         RecordUnreadableError: If a stream is damaged.
     """
     profile = read_profile(run)

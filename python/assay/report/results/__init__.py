@@ -1,1 +1,1 @@
-"""Results of verbs that read records: the document that `--json` prints, and what it is made of."""
+"""Results of verbs that read records, with the document that `--json` prints."""

@@ -30,9 +30,9 @@ class ExplainedRun:
 
     Attributes:
         report: The document of the run.
-        profile: Its CPU samples; None: there are none.
-        no_profile: Why there are no CPU samples; empty where there are some.
-        tried: By method of findings what became of such advice before, a sentence each.
+        profile: Its CPU samples. None means no samples.
+        no_profile: Reason why there are no CPU samples; empty if there are some.
+        tried: Sentence on the results of earlier trials, by method of findings.
     """
 
     report: RunDocument
@@ -54,9 +54,9 @@ class ExplainedOperation:
 
     Attributes:
         report: The document of the run.
-        operation: Its name.
-        profile: Its CPU samples; None: there are none.
-        no_profile: Why there are no CPU samples; empty where there are some.
+        operation: Name of the operation.
+        profile: Its CPU samples. None means no samples.
+        no_profile: Reason why there are no CPU samples; empty if there are some.
     """
 
     report: RunDocument
@@ -114,14 +114,14 @@ class ExplainedDifference:
 
     Attributes:
         ours: The document of this run.
-        theirs: The document of the other one.
-        operation: The operation that is compared; None: all of them.
-        samples: Differences of the CPU samples; None: they were not taken of both runs.
+        theirs: The document of the other run.
+        operation: The compared operation. None means all of them.
+        samples: Differences of the CPU samples; None if a run has no samples.
         plans: Differences of the plans.
-        no_plans: Why plans are not compared; None where both runs have some.
+        no_plans: Reason why plans are not compared; None if both runs have plans.
         durability: Level of durability by the run's id.
-        unequal: A sentence where those levels differ, else None.
-        page: File of the differential flame graph; None: none was asked for.
+        unequal: Sentence on different durability levels; None if they are equal.
+        page: File of the differential flame graph; None if not requested.
         times: Each operation's time in both runs.
     """
 

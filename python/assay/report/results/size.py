@@ -17,7 +17,7 @@ class Size:
     """A cluster on paper.
 
     Attributes:
-        figure: What it takes of the cluster, and what that assumes.
+        figure: Prediction for the cluster, with its assumptions.
         runs: Ids of the runs that it is carried from.
     """
 

@@ -1,4 +1,4 @@
-"""Result of `assay whatif`: a prediction, or what the metrics of a run depend on."""
+"""Result of `assay whatif`: a prediction, or the sensitivity of a run's metrics."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class WhatIf:
 
     Attributes:
         report: The document of the run.
-        prediction: Its metrics after the changes; None: no change was named.
-        weights: What its metrics depend on; None: changes were named, or nothing was measured.
+        prediction: Metrics after the changes; None if no change was named.
+        weights: Sensitivity of its metrics. None means changes were named, or nothing was measured.
     """
 
     report: RunDocument

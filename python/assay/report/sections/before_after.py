@@ -17,7 +17,7 @@ CHANGES_NAMED = 2
 
 
 def before_after(before: Run, after: Run) -> BeforeAfter:
-    """Return the times of every operation in both runs, and what changed in their plans."""
+    """Return the times of every operation in both runs, and the changes of their plans."""
     texts = _texts(before), _texts(after)
     plans = _plan_changes(before, after)
     rows = [

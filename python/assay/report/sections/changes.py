@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def changes_section(run: Run) -> ChangesSection | None:
-    """The section `changes`; None where nothing was limited or changed."""
+    """Return the section `changes`; None if nothing was limited or changed."""
     limited = limits_used(run)
     changes = run.facts.get("changes") or []
     slowed = _slowed(run)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def status_reason(run: Run) -> str | None:
-    """Return why a run failed or was stopped, or why none of its operations succeeded."""
+    """Return the reason why a run failed or was stopped, or why no operation succeeded."""
     reason = run.facts.get("reason")
     if reason is not None or run.facts["status"] != STATUS_COMPLETE:
         return reason

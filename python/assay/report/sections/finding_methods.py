@@ -30,7 +30,7 @@ def known_methods() -> dict[str, str]:
 
 
 def used_methods(document: RunDocument) -> list[tuple[str, str]]:
-    """The methods of a document's findings, each with what it does, in the findings' order."""
+    """Return the methods of a document's findings, described, in the findings' order."""
     methods = known_methods()
     names = dict.fromkeys(finding["method"] for finding in document["findings"])
     return [(name, methods.get(name, "")) for name in names]

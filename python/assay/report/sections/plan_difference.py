@@ -33,7 +33,7 @@ def plan_differences(
     Args:
         ours: This run.
         theirs: What it is compared with.
-        seconds: Of each run the time of its operations.
+        seconds: Time of the operations of each run, in seconds.
         operation: This one only.
 
     Returns:

@@ -71,7 +71,7 @@ def capture_section(run: Run) -> PlanCaptureSection:
 
 
 def plan_work_section(run: Run) -> PlanWorkSection:
-    """Return the time of all plans by kind of work, in the words of CPU samples.
+    """Return the time of all plans by kind of work, in the terms of CPU samples.
 
     Keys: `work` (work, seconds, share; of one execution of each operation, most first),
     `operations` (operation, work, seconds, share of the operation), `mixed` (time within `work`
@@ -95,7 +95,7 @@ def plan_work_section(run: Run) -> PlanWorkSection:
 
 
 def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> StatementPlan:
-    """One plan with what follows from it, and columns of its tables."""
+    """Return one plan with derived figures, and the columns of its tables."""
     derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
     worst = worst_estimate(plan)
 

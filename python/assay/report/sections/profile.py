@@ -39,7 +39,7 @@ SYMBOL_KEYS = ("samples", "share", "seconds", "work", "symbol", "module", "kind"
 
 @lru_cache(maxsize=1)
 def profile_of(run: Run) -> Profile | None:
-    """The profile of a run with the rules that its record keeps; None where there is none."""
+    """Return the profile of a run with the recorded rules; None without samples."""
     try:
         return read_profile(run)
     except (RecordUnreadableError, UsageError) as error:
@@ -50,13 +50,13 @@ def profile_of(run: Run) -> Profile | None:
 def section(
     run: Run, profile: Profile, operation: str | None = None, symbols_max: int | None = SYMBOLS_MAX
 ) -> ProfileSection:
-    """A profile, or one operation's part of it, as plain values.
+    """Return a profile, or one operation's part of it, as plain values.
 
     Args:
-        run: Whose profile it is; its counters tell how much CPU time there was.
+        run: Run of the profile. Its counters have the CPU time.
         profile: What was sampled.
-        operation: One operation only.
-        symbols_max: So many symbols are told one by one; None: all.
+        operation: Restrict to this operation.
+        symbols_max: Maximum number of symbols. None means all.
     """
     works = work_table(profile, operation)
     explained = shares(run, profile)

@@ -22,7 +22,7 @@ NOT_ASKED = "requests were not traced: `--block-trace` has them written down"
 
 
 def requests_section(run: Run) -> RequestsSection | None:
-    """The part `requests`; None where requests were not traced."""
+    """Return the part `requests`; None if requests were not traced."""
     if why_no_requests(run) is not None:
         return None
     reads = contiguity(run)
@@ -44,7 +44,7 @@ def requests_section(run: Run) -> RequestsSection | None:
 
 
 def why_no_requests(run: Run) -> str | None:
-    """Return why there is no such part; None if there is."""
+    """Return why the part is missing; None if it exists."""
     probe = (run.facts.get("probes") or {}).get(PROBE)
     if probe is None:
         return NOT_ASKED

@@ -55,7 +55,7 @@ ROUNDING_DOMINATES = (
 
 
 def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
-    """The test with what its checks leave out: only a verified one has a specification's names."""
+    """Return the test with omissions from its checks: only a verified one has official names."""
     if test.why_not:
         return test
     verdicts = {check.check: check.verdict for check in checks}
@@ -70,12 +70,12 @@ def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
 def section_of_test(
     run: Run, summary: Summary, checks: Iterable[CheckResult]
 ) -> SpecifiedTestSection | None:
-    """Return the section of a run's test; None of a run without one.
+    """Return the section of a run's test; None without a test.
 
     Args:
         run: The run.
-        summary: What `analysis.summary` tells of it.
-        checks: What its checks came to, because they decide about names.
+        summary: Summary of the run.
+        checks: Results of its checks, which decide about names.
     """
     known_test = played(run)
     if known_test is None:

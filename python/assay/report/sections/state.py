@@ -1,4 +1,4 @@
-"""The state that a run began in, as the document tells it."""
+"""The start state of a run, in the document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | None:
-    """The section `state`; None of a record that tells nothing of it."""
+    """Return the section `state`; None if the record has no such facts."""
     try:
         state = starting_state(run)
     except RecordUnreadableError:

@@ -1,6 +1,6 @@
 """The device that holds the data, and the CPUs, over time and by operation: a document's section.
 
-Figures over time are in the words of iostat and mpstat, whose units they have.
+Figures over time have the names and units of iostat and mpstat.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ DIGITS = 3
 
 
 def storage_section(run: Run) -> StorageSection | None:
-    """The section `storage`; None where no device of the data is known or nothing was observed."""
+    """Return the section `storage`; None if the data's device is not known or was not observed."""
     try:
         return _section(run)
     except RecordUnreadableError as error:

@@ -17,11 +17,12 @@ NOT_SPLIT = "of no operation is it known where its time went"
 
 
 def time_section(summary: Summary) -> TimeSection:
-    """Return the trees, what is no problem, and why there is no tree.
+    """Return the time trees, the parts without potential, and why there is no tree.
 
-    Keys: run (the tree; null: none), operations (trees by name), no_gain (titles of parts below one
-    per cent), closure_error (largest difference between a node and the sum of its parts, as a share
-    of the whole; null without a tree), reason (why there is no tree; null where there is one).
+    Keys: run (the tree; null means none), operations (trees by name), no_gain (titles of parts
+    below one per cent), closure_error (largest difference between a node and the sum of its parts,
+    as a share of the whole; null without a tree), reason (why there is no tree; null where there is
+    one).
     """
     tree = summary.time
     trees = [*summary.trees.values(), *([tree] if tree else [])]

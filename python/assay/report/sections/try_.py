@@ -37,7 +37,7 @@ def trial_document(
 
     Args:
         run: The run that the finding is of.
-        finding: With advice.
+        finding: A finding that has advice.
         change: What was changed, short.
         rounds: Runs as it was and with the change, side by side.
     """
@@ -116,8 +116,8 @@ def plans_document(pair: Pair, operations: Sequence[str]) -> list[TriedPlan] | N
     """Return changes in plans of the operations, or of all if none is named; None without plans.
 
     Args:
-        pair: The runs of one round, as it was and with the change.
-        operations: Those that the finding is about.
+        pair: The runs of one round, without and with the change.
+        operations: Operations that the finding concerns.
     """
     before, after = (read_plans(run) for run in pair)
     both = [name for name in operations or before if before.get(name) and after.get(name)]

@@ -28,9 +28,9 @@ def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Meas
 
 
 def what_if(measured: Measured) -> WhatIfSection | None:
-    """Return the weight of each operation, and the worth of mending each cause.
+    """Return the weight of each operation, and the gain of removing each cause.
 
-    None where an operation has no time: no metric has a value then.
+    It is None if an operation has no time, because then no metric has a value.
     """
     weighed = sensitivity(measured)
     if not weighed:

@@ -38,11 +38,11 @@ SCARCE = "scarce"
 
 
 def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
-    """The document of a study that asks what bounds a workload's operations.
+    """Return the document of a study on the resources that bound a workload's operations.
 
     Args:
-        record: Of the study.
-        report: Where its article is; None: it could not be written.
+        record: Record of the study.
+        report: Path of its article; None if it could not be written.
     """
     every, unreadable = read_runs(record)
     runs = [study_run for study_run in every if not study_run.is_ceiling]

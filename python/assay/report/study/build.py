@@ -1,6 +1,6 @@
-"""Makes what is derived from a study: its document, the article in three forms, and its tables.
+"""Builds the document of a study, its article in three forms, and its tables.
 
-They lie beside `study.toml`. A directory that cannot be written keeps nobody from the document.
+They are stored beside `study.toml`. The document is returned even if the directory is read-only.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ ARTICLE_FILE, MARKDOWN_FILE, DOCUMENT_FILE = "article.html", "article.md", "arti
 
 
 def build_study(directory: Path) -> StudyDocument:
-    """The document of a study; its article is written beside it.
+    """Return the document of a study, and write its article beside it.
 
     Raises:
-        RecordUnreadableError: If there is no study in the directory.
+        RecordUnreadableError: If the directory is not that of a study.
     """
     from assay.report.study.page import study_page
 

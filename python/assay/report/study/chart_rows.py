@@ -39,7 +39,7 @@ class SegmentRow(MeasureRow):
 
 
 class PanelRow(TypedDict):
-    """A value of a panel: of the column `what`, the `place`-th that is drawn, at `x`."""
+    """A value of a panel: its column `what`, its position `place` and its `x`."""
 
     panel: str
     x: float

@@ -1,6 +1,6 @@
-"""Charts of a study: measures by subject, the article among them where its unit can be compared.
+"""Charts of a study: measures by subject, including the article if its unit is comparable.
 
-Each is made from the document alone, and is the same for every kind of figure.
+Each chart is made from the document only, in the same way for every kind of figure.
 """
 
 from __future__ import annotations
@@ -62,8 +62,9 @@ def charts_of(
     """Return the charts of a figure that have something to draw, by a name unique in the page.
 
     Args:
-        figure: Of a study's document.
-        colours: Of subjects, as `colours_of` gives them; those of the figure alone without.
+        figure: Figure of a study's document.
+        colours: Colours of subjects, as `colours_of` returns them. None means those of this
+            figure's subjects.
     """
     drawings = {}
     colour_of = colours_of([figure]) if colours is None else colours
@@ -85,7 +86,7 @@ def _drawing(
 
 
 def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
-    """A colour for each subject, the same in all figures; two of one figure never have the same."""
+    """Return a colour for each subject, which is the same in all figures and unique in each."""
     colours: dict[str, str] = {}
     for figure in (figure for figure in figures if figure["charts"]):
         shown = figure["subjects"][:SUBJECTS_MAX]
@@ -112,7 +113,7 @@ def all_charts(figure: FigureEntry) -> list[ShownChart]:
 def chart_rows(
     figure: FigureEntry, chart: ShownChart
 ) -> Sequence[MeasureRow] | Sequence[TableChartRow]:
-    """Return what a chart draws: one row a subject and measure, the article's first."""
+    """Return the rows of a chart: one per subject and measure, the article's first."""
     if chart["kind"] != "relative" and chart["kind"] != STACKED and chart["table"] is not None:
         return plots.plot_rows(figure, chart)
     return _measure_rows(figure, chart)

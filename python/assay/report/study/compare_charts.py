@@ -1,4 +1,4 @@
-"""Charts of two sides beside each other: ratios with their intervals, and the steps of a gain."""
+"""Charts that compare two sides: ratios with their intervals, and the steps of a gain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLOURS = {LESS: BLUE, MORE: VERMILION, NOISE: GREY}
 def compare_rows(
     kind: str, rows: Sequence[Mapping[str, Cell]]
 ) -> Sequence[RatioRow] | Sequence[StepRow]:
-    """Return what the chart of a kind draws of its table's rows."""
+    """Return the rows that a kind of chart draws from its table."""
     return list(_forest_rows(rows)) if kind == "forest" else list(_steps(rows))
 
 
@@ -49,7 +49,7 @@ def _forest_rows(rows: Sequence[Mapping[str, Cell]]) -> Iterator[RatioRow]:
 
 
 def forest(title: str, rows: Sequence[RatioRow]) -> alt.TopLevelMixin:
-    """A ratio a row on a logarithmic axis, with a line where both sides are alike."""
+    """Return a chart of one ratio per row on a logarithmic axis, with a line at 1."""
     import altair as alt
 
     names = [row["name"] for row in rows]

@@ -1,4 +1,4 @@
-"""The conditions of a study's runs: machine, engines, data, and what the runs were asked for."""
+"""The conditions of a study's runs: machine, engines, data and requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def conditions_of(runs: Sequence[StudyRun]) -> list[ConditionEntry]:
-    """Facts with their values, several where runs differ: what, values."""
+    """Return facts with their values, several if runs differ: what, values."""
     values_by_fact: dict[str, dict[str, None]] = {}
     for run in runs:
         for what, value in _facts(run.run):

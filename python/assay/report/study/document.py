@@ -1,4 +1,4 @@
-"""One study as one document of plain values: what `--json` prints and every rendering reads.
+"""A study as a document of plain values, which `--json` prints and every rendering reads.
 
 `document.schema.json` beside this file describes it. What was not measured is null. A study that
 ended before its end has a document, too: it says what it lacks.

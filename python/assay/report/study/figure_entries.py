@@ -40,7 +40,7 @@ def figure_content(figure: Figure) -> FigureContent:
 
 
 def compared_entry(row: Beside) -> ComparedEntry:
-    """Return a quantity of the article beside ours."""
+    """Return a quantity of the article with the study's values."""
     return {
         "key": row.key,
         "title": row.title,

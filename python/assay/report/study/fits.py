@@ -28,12 +28,12 @@ def fitted(
 ) -> alt.TopLevelMixin:
     """Points with their spread, lines with the band in which they may be.
 
-    Both axes begin at 0, or are logarithmic where the chart is.
+    Both axes begin at 0, or are logarithmic if the chart is.
 
     Args:
         chart: A chart of a study's document.
         rows: Columns of `CURVE_COLUMNS`, and the unit of y.
-        colours: Of subjects, which curves are named after.
+        colours: Colours by subject; the names of curves begin with the subject.
     """
     import altair as alt
 

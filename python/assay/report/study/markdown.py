@@ -1,4 +1,4 @@
-"""The article of a study as Markdown, for a repository or a mail: what the page says, in tables."""
+"""The article of a study as Markdown, with tables instead of charts."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ def not_shown(
 
     Args:
         record: The study.
-        figures: Those of its document.
+        figures: Figures of its document.
         published: What the article has; None without one.
-        unreadable: By id the runs that cannot be read.
+        unreadable: Runs that cannot be read, by id.
     """
     yield from _runs(record)
     for part, why in record.without.items():

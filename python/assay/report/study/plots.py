@@ -49,7 +49,7 @@ TICKS_EVERY = 2
 
 
 def plot_rows(figure: FigureEntry, chart: ChartEntry) -> Sequence[TableChartRow]:
-    """Return what a chart of a table draws: a row a point; the article's points beside ours."""
+    """Return the rows of a table's chart: one per point, including the article's points."""
     table = next((entry for entry in figure["tables"] if entry["name"] == chart["table"]), None)
     if table is None:
         return []
@@ -110,8 +110,8 @@ def drawn(
 
     Args:
         chart: A chart of a study's document that draws a table.
-        rows: As `plot_rows` gives them; at least one.
-        colours: Of subjects.
+        rows: Rows of `plot_rows`, at least one.
+        colours: Colours of subjects.
     """
     drawing: Mapping[str, Callable[[], alt.TopLevelMixin]] = {
         "forest": lambda: forest(chart["title"], cast("Sequence[RatioRow]", rows)),

@@ -1,4 +1,4 @@
-"""The runs of a study as figures take them: each record read once, judged once."""
+"""Reads the runs of a study for figures. Each record is read and checked once."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]
 
 
 def checks_of(run: Run) -> tuple[CheckResult, ...]:
-    """Return the results of a run's checks, as kept with its report or judged anew."""
+    """Return the results of a run's checks, from its report or computed again."""
     document = current(run.dir)
     if document is None or not document.get("checks"):
         return tuple(judge(run))

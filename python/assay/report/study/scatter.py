@@ -1,4 +1,4 @@
-"""Points of two numbers, a subject a colour and a mark; both axes of logarithms where asked."""
+"""Scatter charts: one colour and mark per subject, with logarithmic axes if requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a study as files and as texts: its figures' own, and the article's beside ours."""
+"""Tables of a study as files and as texts, including comparisons with the article."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def cell_text(value: Cell, column: ColumnEntry) -> str:
-    """A cell as people read it; '-' where it was not measured."""
+    """Return a cell as text for readers; '-' if it was not measured."""
     if isinstance(value, str):
         return value
     return text(value, column["unit"], column["digits"])
@@ -51,10 +51,10 @@ def is_number(column: ColumnEntry) -> bool:
 
 
 def compared_table(figure: FigureEntry, *, times: bool = True) -> TableEntry | None:
-    """The article's values beside ours as a table of texts; None where nothing is compared.
+    """Return a table of texts that compares the article's values with the study's.
 
     Args:
-        figure: Of a study's document.
+        figure: Figure of a study's document.
         times: Whether amounts are told in times of another one as well.
     """
     article = figure["article"]
@@ -158,7 +158,7 @@ def file_name(figure: str, table: str) -> str:
 
 
 def csv_text(table: TableEntry) -> str:
-    """A table as CSV: plain values, with units in the headings; nothing where none was measured."""
+    """Return a table as CSV: plain values, units in the headings, empty cells if not measured."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(inert(_heading(column)) for column in table["columns"])
@@ -172,7 +172,7 @@ def _heading(column: ColumnEntry) -> str:
 
 
 def write_tables(directory: Path, document: StudyDocument) -> list[Path]:
-    """Writes every table of a study's figures as CSV; what was there of before is removed.
+    """Writes every table of a study's figures as CSV, after removing earlier files.
 
     Raises:
         OSError: If the disk does not take them.

@@ -34,7 +34,7 @@ def article_lines(document: StudyDocument, width: int, *, whole: bool = False) -
     """The article, a line each.
 
     Args:
-        document: Of the study.
+        document: Document of the study.
         width: Columns of the terminal.
         whole: Every row and every table, not only the first.
     """

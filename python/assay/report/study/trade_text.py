@@ -24,7 +24,7 @@ def trade_lines(figure: FigureContent, width: int) -> Iterator[str]:
     """Lines of the figure's chart of kind `trade`; nothing of a figure without one.
 
     Args:
-        figure: Of a study's document.
+        figure: Figure of a study's document.
         width: Columns of the terminal.
     """
     chart = next((entry for entry in figure["charts"] if entry["kind"] == "trade"), None)

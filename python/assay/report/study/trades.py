@@ -30,12 +30,12 @@ SHADES = ("#eaf3fb", "#2171b5")
 def trade(
     chart: ChartEntry, rows: Sequence[TradeRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """The response above, a panel a counter of each side below it, on the same levels.
+    """Return a chart of the response, and a panel below for each counter, over the same levels.
 
     Args:
         chart: A chart of a study's document.
         rows: Columns of `TRADE_COLUMNS`; at least one.
-        colours: Of subjects.
+        colours: Colours of subjects.
     """
     import altair as alt
 
@@ -172,7 +172,7 @@ def _fields(chart: ChartEntry, table: TableEntry) -> Iterator[FieldRow]:
 
 
 def heat(chart: ChartEntry, rows: Sequence[FieldRow]) -> alt.TopLevelMixin:
-    """A field for each combination, with its value, darker where it is larger."""
+    """Return a field for each combination with its value; larger values are darker."""
     import altair as alt
 
     down = list(dict.fromkeys(str(row["down"]) for row in rows))

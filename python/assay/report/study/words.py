@@ -44,7 +44,7 @@ class DoubtRow(TypedDict):
 
 
 class PartRow(TypedDict):
-    """A part of a study, in words."""
+    """A part of a study as texts."""
 
     name: str
     about: str
@@ -58,7 +58,7 @@ def paragraphs(question: str) -> list[str]:
 
 
 def short(document: StudyDocument) -> list[tuple[str, str]]:
-    """The study in short: name and first sentence of each figure that says something."""
+    """Return the name and first sentence of each figure that has a result."""
     return [
         (figure["name"], figure["says"][0])
         for figure in document["figures"]
@@ -127,7 +127,7 @@ def minutes(seconds: float) -> str:
 
 
 def part_rows(document: StudyDocument) -> list[PartRow]:
-    """Each part: what it is for, what varies, how many runs it has."""
+    """Return a row for each part: its purpose, its factors and its number of runs."""
     return [
         {
             "name": part["name"],
@@ -154,7 +154,7 @@ def _runs(part: PartEntry) -> str:
 
 
 def derived_sentence(derived: DerivedEntry) -> str:
-    """A figure of the article's author, and what its own inputs give."""
+    """Return a sentence on a derived figure of the article and its value from the inputs."""
     # Articles count bytes in powers of ten.
     decimal = derived["unit"] == BYTES
     value = (
@@ -166,12 +166,12 @@ def derived_sentence(derived: DerivedEntry) -> str:
 
 
 def source_text(document: StudyDocument, figure: ArticleFigureEntry) -> str:
-    """Return the article's name, with the section that a figure of it stands in."""
+    """Return the article's name, with the section of one of its figures."""
     article, section = document["article"], figure["section"]
     name = "" if article is None else article["words"]
     return f"{name}, section “{section}”" if section else name
 
 
 def bound(text: str) -> str:
-    """The words with numbers that keep their units on one line."""
+    """Return a text in which numbers and their units stay on one line."""
     return NUMBER.sub("\\1\u00a0\\2", text)

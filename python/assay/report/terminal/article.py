@@ -1,4 +1,4 @@
-"""CPU samples as an article prints them: a figure and a function, and beneath what it does.
+"""CPU samples in the style of an article: share and function, with a description below.
 
 The text is Markdown: a sentence, then a block that is shown as it stands.
 """
@@ -27,7 +27,7 @@ def article_lines(
     """The section `profile` of a document as lines of Markdown.
 
     Args:
-        heading: What was run on what.
+        heading: Workload and engine.
         profile: The section.
         all_symbols: All symbols that the section holds, not only the first.
     """

@@ -1,4 +1,4 @@
-"""Work of a cluster's nodes in lines: in brief, of a whole run, and of one operation."""
+"""Work of a cluster's nodes as lines: in brief, for a whole run, and for one operation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """The line of all nodes and one of each, then what is uneven and what barriers took."""
+    """Yield a line for all nodes and one for each, then their skew and the cost of barriers."""
     cluster = document["cluster"]
     if cluster is None or cluster["run"] is None:
         return
@@ -60,7 +60,7 @@ def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[str]:
-    """Yield work of the nodes in one execution of an operation; nothing without a cluster."""
+    """Yield the work of the nodes in one execution of an operation; empty without a cluster."""
     cluster = document["cluster"]
     for operation in () if cluster is None else cluster["operations"]:
         if operation["name"] == name:

@@ -1,4 +1,4 @@
-"""Two sides beside each other in a terminal: what changed, and what explains how much of it."""
+"""A comparison of two sides on a terminal: the change, and its explanation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -
     """The comparison, a line each.
 
     Args:
-        document: Of the study, which has a figure of this kind.
+        document: Document of the study, which has a figure of this kind.
         width: Columns of the terminal.
         whole: Every row, not only the largest.
     """

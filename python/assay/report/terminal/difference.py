@@ -43,7 +43,7 @@ def compared_lines(
 
 
 def uncompared_lines(ours: RunDocument, theirs: RunDocument, width: int) -> Iterator[str]:
-    """Yield both titles where one run has no CPU samples, so that only plans are compared."""
+    """Yield both titles if one run has no CPU samples, so that only plans are compared."""
     yield from _titles(ours, theirs, width)
     yield from textwrap.wrap(
         "CPU samples: not compared, for they were not taken of both (--profile).",

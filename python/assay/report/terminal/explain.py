@@ -34,7 +34,7 @@ def explained_lines(
 
     Args:
         explained: A result of the verb.
-        width: How wide lines may be.
+        width: Maximum width of a line.
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.
     """

@@ -1,4 +1,4 @@
-"""Findings on a terminal, with what they rest on and what to try."""
+"""Findings on a terminal, with their evidence and advice."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def cause_lines(document: RunDocument, width: int, tried: Mapping[str, str]) -> 
     """All findings of a run.
 
     Args:
-        document: Of the run.
-        width: Of the terminal.
-        tried: By method what became of such advice before, a sentence each.
+        document: Document of the run.
+        width: Width of the terminal.
+        tried: Sentence on the results of earlier trials, by method.
     """
     findings = document["findings"]
     if not findings:
@@ -48,7 +48,7 @@ def _ruled_out(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def why_of_operation(run: str, explained: OperationDocument, width: int) -> Iterator[str]:
-    """The findings that are about an operation, as `operation_section` tells them."""
+    """Yield the findings about an operation, from `operation_section`."""
     findings, name = explained["findings"], explained["operation"]["name"]
     if not findings:
         yield from labelled("Why", f"no finding names {name}", width)
@@ -76,7 +76,7 @@ def _lines(
 
 
 def certainty_lead(finding: FindingRow) -> str:
-    """The word that stands before a cause that only one witness saw; empty of others."""
+    """Return the word before a cause with only one witness; empty for others."""
     is_suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
     return "Suspected: " if is_suspected else ""
 

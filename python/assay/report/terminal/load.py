@@ -47,7 +47,7 @@ BACKLOG_DRAWN_S = 0.1
 
 
 def run_figure(document: RunDocument) -> str:
-    """The one figure of a run: metric of a test, throughput of a load, else the total."""
+    """Return the main figure of a run: metric of a test, throughput of a load, else the total."""
     metrics = document["metrics"]
     if document.get("observed") is not None:
         return " ".join(observed_figures(document)[0])
@@ -99,7 +99,7 @@ def load_figures(document: RunDocument) -> list[str] | None:
 
 
 def lag_figures(document: RunDocument) -> list[str]:
-    """The load generator's own part of latency; none where it was not measured."""
+    """Yield the load generator's own part of latency; empty if not measured."""
     metrics = document["metrics"]
     # A document that was kept before there were such figures has none of them.
     figures = [
@@ -115,7 +115,7 @@ def lag_figures(document: RunDocument) -> list[str]:
 
 
 def with_failed(document: RunDocument) -> list[str]:
-    """Percentiles in which failed operations count at their time-out; none where all succeeded."""
+    """Yield percentiles with failed operations at their timeout; empty without failures."""
     metrics = document["metrics"]
     # A document that was kept before there were such figures has none of them.
     figures = [
@@ -132,7 +132,7 @@ def with_failed(document: RunDocument) -> list[str]:
 
 
 def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[str]]:
-    """One operation: its name and rate, then its share of the time, latency and what went wrong."""
+    """Yield one operation: name and rate, then its share of the time, latency and errors."""
     latency = operation["latency"]
     parts = [
         f"{label} {seconds_text(latency[name]):>7}"
@@ -171,7 +171,7 @@ def pace_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def engine_lines(document: RunDocument, width: int) -> list[str]:
-    """Return the engine's counters that fit on one line: shares, then what is not zero.
+    """Return the engine's counters that fit on one line: shares, then counters above zero.
 
     Bytes and seconds come before counts, which say little without knowing the engine.
     """

@@ -1,4 +1,4 @@
-"""Memory on a terminal: what of the data was in it at the start, the run's peaks, operations."""
+"""Memory on a terminal: data in memory at the start, peaks of the run, peaks of operations."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ COLUMN_WIDTH = 10
 
 
 def state_line(document: RunDocument, width: int) -> list[str]:
-    """Return what was in memory before a start that is not hot, in a line; else nothing."""
+    """Return a line on the memory's content before a start that is not hot; else empty."""
     sentence = state_words(document)
     return indented(sentence, f"  {'state':<{LABEL_WIDTH}}", width) if sentence else []
 
 
 def memory_line(document: RunDocument, width: int) -> list[str]:
-    """The most that the measured part needed, in a line; nothing where nothing is known."""
+    """Return a line on the peak memory of the measured part; empty if not known."""
     sentence = memory_words(document)
     return indented(sentence, f"  {'memory':<{LABEL_WIDTH}}", width) if sentence else []
 
 
 def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
-    """A table of operations, those that needed most first; all or the first few."""
+    """Yield a table of operations by peak memory, largest first; all or the first few."""
     ordered = _ordered(document)
     if not ordered:
         return

@@ -33,7 +33,7 @@ def statement_table(
     """Yield a line a statement: its share of the time, rate, mean time, and where it went.
 
     Args:
-        document: Of an observation.
+        document: Document of an observation.
         where: By operation, its time's causes in words.
         width: How wide lines may be.
         everything: All statements, each with its text and counts.

@@ -26,7 +26,7 @@ def tree_lines(tree: TimeTreeNode, seconds: float | None, width: int) -> Iterato
 
     Args:
         tree: The tree.
-        seconds: Time that its shares are of; None: of no one time.
+        seconds: Time that its shares are of; None means of no one time.
         width: How wide lines may be.
     """
     rows = list(_rows(tree, 1))

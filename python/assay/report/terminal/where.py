@@ -140,8 +140,8 @@ def cause_lines(
     """One line a cause: its share as a bar and as a figure, and its seconds where there are some.
 
     Args:
-        shares: By cause; None: not measured.
-        seconds: What they are shares of; None: of no one time.
+        shares: By cause; None if not measured.
+        seconds: What they are shares of; None means of no one time.
         width: How wide lines may be.
     """
     title_shares = [(cause.title, shares.get(cause.name) or 0.0) for cause in CAUSES]

@@ -28,7 +28,7 @@ def why_lines(document: WhyDocument, width: int, *, whole: bool = False) -> Iter
     """Yield the lines that `assay why` prints.
 
     Args:
-        document: Of `report.why`.
+        document: Document of `report.why`.
         width: Columns of the terminal.
         whole: Every remark, not only the first.
     """

@@ -15,7 +15,7 @@ def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[s
     """Parts of a title or a sentence; empty where the run asked for no order.
 
     Args:
-        conditions: Of the document.
+        conditions: Conditions of the document.
         brief: Whether a long order of tables is told by its ends.
     """
     parts = [

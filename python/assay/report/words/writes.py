@@ -41,7 +41,7 @@ def writes_sentences(writes: WritesSection | None) -> str:
 
 
 def _around(writes: WritesSection) -> str:
-    """Return what a transaction around each operation means for its latency; empty: none was."""
+    """Return what a transaction around each operation means for its latency; empty if none was."""
     # A document of an earlier version does not have it.
     if not writes.get("by_transaction"):
         return ""

@@ -38,16 +38,16 @@ class Asked:
     """A run that can be carried out.
 
     Attributes:
-        request: As it was asked for.
+        request: The request of the run.
         workload, engine: What was found under the names.
         behaviour: The engine's own code.
-        version: Of the product, in full.
-        origin: Where the product came from; empty for a library or a running server.
+        version: Version of the product, in full.
+        origin: Source of the engine's programs. Empty for a library or a running server.
         product: None for a server that runs already.
-        preflight: Facts of the statements that were prepared before the run; None: none were.
-        pooled: Whether a pooler between gives each transaction any of its connections.
-        begin_read_only: The statement that begins each operation, where connections keep no
-            setting that refuses writes; None: they keep it, or may write.
+        preflight: Facts of the statements that were prepared before the run; None if none were.
+        pooled: Whether a connection pooler assigns a connection to each transaction.
+        begin_read_only: Statement that begins each operation if connections keep no setting that
+            refuses writes; None if they keep the setting, or may write.
     """
 
     request: RunRequest
@@ -67,7 +67,7 @@ class Asked:
 
     @cached_property
     def language(self) -> Language:
-        """In which the engine is asked."""
+        """Language in which the engine is queried."""
         return language_asked(self.request, self.workload, self.engine)
 
     @property
@@ -82,7 +82,7 @@ class Asked:
 
     @cached_property
     def file(self) -> Path | None:
-        """Somebody's database file that is asked; None: a server, or a private engine is."""
+        """The user's database file that is queried; None for a server or a private engine."""
         dsn, behaviour = self.request.dsn, self.behaviour
         return (
             behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None
@@ -90,17 +90,17 @@ class Asked:
 
     @cached_property
     def test(self) -> SpecifiedTest | None:
-        """The specification's test that the run is; None: it is none."""
+        """The specification's test that the run carries out; None without a test."""
         return specified(self.request, self.workload)
 
     @property
     def refresh_sets(self) -> int:
-        """Refresh sets that have to be there beside the data."""
+        """Number of refresh sets that the run needs besides the data."""
         return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
 
     @property
     def tables(self) -> list[str]:
-        """Tables that are filled by the generator, those of refresh sets among them."""
+        """Tables that the generator fills, including those of refresh sets."""
         facts = self.workload.facts
         of_sets = facts.refresh.tables if self.refresh_sets and facts.refresh else ()
         return [*self.workload.tables(self.language), *of_sets]
@@ -258,10 +258,10 @@ def _statement_names(script: Script) -> dict[str, list[list[str]]]:
 
 
 def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder) -> Language:
-    """The language that is asked for, or the first of the workload's that the engine speaks.
+    """Return the requested language, or the first of the workload's that the engine supports.
 
     Raises:
-        UsageError: If there is none, or not the one that is asked for.
+        UsageError: If the engine supports none of them, or not the requested one.
     """
     written, spoken = workload.facts.languages, engine.facts.spoken
     asked = request.language
@@ -285,7 +285,7 @@ def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder
 
 
 def dsn_with_settings(request: RunRequest, behaviour: Engine) -> str:
-    """The DSN of a request, with its settings as those of sessions."""
+    """Return the DSN of a request, with its settings as session settings."""
     assert request.dsn is not None  # noqa: S101 - only asked of running servers
     if request.settings and isinstance(behaviour, HasSessionSettings):
         return behaviour.with_settings(request.dsn, request.settings)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def understood(request: RunRequest, teller: Teller) -> Asked:
-    """The run that a request asks for; its product is there when this returns.
+    """Resolve a request into a run, and obtain its engine.
 
     Raises:
         UsageError: If the request names something that is not there.
@@ -38,7 +38,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
 
 
 def considered(request: RunRequest) -> Asked:
-    """Resolve a request without its product: nothing is obtained or reached.
+    """Resolve a request without its engine: nothing is obtained and no server is contacted.
 
     Raises:
         UsageError: If the request names something that is not there.

@@ -45,7 +45,7 @@ def check_request(
     """Refuse a request that contradicts itself, the workload, the engine or the host.
 
     Raises:
-        UsageError: With what to say instead.
+        UsageError: If options contradict each other. The message says what to use instead.
     """
     _check_dsn_and_pin(request, workload, behaviour, language)
     _check_programs(request, engine)

@@ -1,4 +1,4 @@
-"""Options of a run that say under which conditions: state, buffer, CPUs."""
+"""Options of a run on its conditions: state, buffer, CPUs."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class Beginning:
 
     @property
     def is_hot(self) -> bool:
-        """True if operations are played before the timed part."""
+        """True if operations are executed before the timed part."""
         return self.passes > 0
 
 
 def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
     """The meaning of `--state`.
 
-    A second pass would find in memory what the first one read, so a state that is not hot is
-    measured by one pass, unless `--min-time` is among the options that are given for this very run.
+    A second pass would find in memory the data that the first one read. So a state that is not hot
+    is measured by one pass, unless `--min-time` is given for this run.
 
     Raises:
-        UsageError: If it is no state, or contradicts other options.
+        UsageError: If the state is unknown, or contradicts other options.
     """
     state, passes = parse_state(text)
     if mixed and text.partition(":")[2]:
@@ -59,9 +59,9 @@ def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
 def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
     """Return the state of a run that requests none: `os-warm` for a test, else `hot`.
 
-    What was loaded is in the caches of the system then, or in the engine's own where it goes past
-    those. A running server is as it is found, and whatever it read in a first pass is what it would
-    have read in the load.
+    For a test, loaded data are then in the caches of the system, or in the engine's own cache if it
+    bypasses the page cache. A running server is used in its present state, and its first pass reads
+    the same data as the load.
     """
     facts = find_engine(engine).facts
     settable = dsn is None and facts.kind != "none" and facts.page_cache
@@ -71,10 +71,11 @@ def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
 def with_buffer(
     engine: str, settings: dict[str, str], size: str | None, dsn: str | None
 ) -> dict[str, str]:
-    """The settings with the engine's own cache as large as `--buffer` says.
+    """Return the settings with the size of the engine's own cache from `--buffer`.
 
     Raises:
-        UsageError: If it is no size, the engine has no such setting, or it is set already.
+        UsageError: If the text is not a valid size, the engine has no such setting, or it is set
+            already.
     """
     if size is None:
         return settings
@@ -97,10 +98,10 @@ def with_buffer(
 def with_durability(
     engine: str, settings: dict[str, str], level: str | None, dsn: str | None
 ) -> tuple[str | None, dict[str, str]]:
-    """The level of durability that is asked for, and the engine's settings for it.
+    """Return the durability level of a run, and the engine's settings for it.
 
-    Without a level it is the engine's `full`, as far as settings that were asked for leave it; then
-    the level is whichever these are of, or None. A running server has its owner's.
+    The default is the engine's `full`. If requested settings change it, the level is the one that
+    matches them, or None. A running server keeps its owner's settings.
 
     Raises:
         UsageError: If the engine has no such level, or a setting contradicts it.
@@ -151,5 +152,5 @@ def with_techniques_off(
 
 
 def resolved_pin(text: str | None) -> dict[str, list[int]]:
-    """CPUs by who is pinned to them. Raises `UsageError` with what there is."""
+    """Return CPUs by the process that is pinned to them. `UsageError` lists the available CPUs."""
     return {} if text is None else resolve_pin(text, Host.this())

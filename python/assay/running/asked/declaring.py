@@ -1,8 +1,8 @@
 """Declares an option of a run once, for the command line, study files and the docs.
 
 The command line, the keys of study files, their JSON Schema and the table in
-docs/reference/options.md are made from these declarations. Who adds an option adds a field to
-`running.asked.options`, and uses it.
+docs/reference/options.md are made from these declarations. To add an option, add a field to
+`running.asked.options` and use it.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ Table = dict[str, Text]
 
 @dataclass(frozen=True)
 class Option:
-    """The description of an option beside its name, type and default.
+    """The description of an option, apart from its name, type and default.
 
     Attributes:
-        group: Where it is listed.
+        group: Group in which help and reference list it.
         help: A sentence; other options stand in it as on the command line, `--clients`.
-        metavar: What a value looks like; None: its choices, or its type.
+        metavar: Placeholder of a value. None means its choices or its type.
         needs: What the run has to be.
-        choices: All values there are; empty: they are not counted.
+        choices: All possible values; empty if the values are not enumerated.
         parse: Reads a value of the command line, and refuses it with `UsageError`.
     """
 
@@ -87,7 +87,7 @@ class Option:
 
     @property
     def shown(self) -> str | None:
-        """Return the placeholder of a value, where there is one."""
+        """Return the placeholder of a value; None without one."""
         return self.metavar or "|".join(self.choices) or None
 
     def __get_pydantic_json_schema__(
@@ -103,7 +103,7 @@ LETTERS = {"--operation": "-o"}
 
 
 def declared(field: FieldInfo) -> Option | None:
-    """The declaration of a model's field; None if it is no option."""
+    """Return the declaration of a model's field; None if the field is not an option."""
     return next((said for said in field.metadata if isinstance(said, Option)), None)
 
 

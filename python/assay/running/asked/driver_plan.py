@@ -1,4 +1,4 @@
-"""The driver's plan that follows from a request. Pure: touches nothing."""
+"""Makes the driver's load plan from a request, without side effects."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ SESSIONS_PER_WORKER = 32
 
 @dataclass(frozen=True)
 class Mix:
-    """The rules for playing a workload's mix, beside its weights.
+    """Rules for executing a workload's mix, apart from its weights.
 
     Attributes:
-        before: Operations that are played once before the first phase.
+        before: Operations that are executed once before the first phase.
         deck: Whether weights are cards of a deck.
         in_order: Whether clients play the order by themselves instead.
-        checks: Operations that are played once before, with fixed values.
-        waits: Seconds of keying and mean seconds of thinking, by operation; empty: there are none.
-        recorded: Executions that begin when they were recorded; empty: none were, or none are to.
+        checks: Operations that are executed once before the first phase, with fixed values.
+        waits: Keying time and mean think time in seconds, by operation. Empty means no waits.
+        recorded: Recorded executions that begin at their recorded times. Empty means none.
     """
 
     before: Sequence[str] = ()
@@ -58,11 +58,12 @@ def driver_plan(
 ) -> dict[str, Any]:
     """The driver's plan; its keys are explained there.
 
-    Without clients it is the power order: as many untimed, checked passes as the state asks for,
-    then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
-    of `mix.before` and `mix.checks` are played once before that where the state is hot, for they
-    warm what they read; those of `after` once when it is over. Then checks are, too, that did not
-    come before, if no other operation was played: another may have changed what they read.
+    Without clients it is the power order: as many untimed, checked passes as the state requires,
+    then timed ones. With clients it is a mix of the operations, drawn by their weights. If the
+    state is hot, operations of `mix.before` and `mix.checks` are executed once before, because they
+    warm the caches. Operations of `after` are executed once at the end. Checks that did not come
+    before follow then, but only if no other operation was executed, which might have changed the
+    data.
     """
     if request.forced:
         return plan_of(request, list(request.forced), _forced(request))
@@ -202,7 +203,7 @@ def _as_recorded(request: RunRequest, operations: Sequence[str], mix: Mix) -> di
 
 
 def without_dues(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plan for the record: moments are in the events, once more they are long."""
+    """Return a plan for the record, without due times, which are in the events already."""
     phases = [{key: said for key, said in phase.items() if key != DUES} for phase in plan["phases"]]
     return {**plan, "phases": phases}
 

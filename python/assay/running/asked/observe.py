@@ -87,11 +87,11 @@ class Observation:
     """An observation that can be carried out.
 
     Attributes:
-        request: In the terms of a run, for the record.
+        request: The observation as a run's request, for the record.
         engine: The folder of the server's engine.
         behaviour: The engine's own code.
-        dsn: Of the server.
-        time_s: How long to look; None: until it is stopped.
+        dsn: DSN of the server.
+        time_s: Length of the observation in seconds. None means until it is stopped.
     """
 
     request: RunRequest
@@ -143,7 +143,7 @@ def observe_options(values: Mapping[str, Any]) -> ObserveOptions:
 
 
 def observation_of(options: ObserveOptions) -> Observation:
-    """Return the observation that is asked for; nothing is reached yet.
+    """Return the requested observation, without contacting the server.
 
     Raises:
         UsageError: If an option has no meaning, or the engine cannot be observed.
@@ -186,7 +186,7 @@ def _checked_agent(options: ObserveOptions) -> str | None:
     """Return the folder of certificates by which the agent on the server's host is reached.
 
     Raises:
-        UsageError: If what is said of the agent contradicts itself.
+        UsageError: If the options of the agent contradict each other.
     """
     if options.fleet is None:
         if options.engine_host or options.fleet_plain or options.fleet_tls:

@@ -50,11 +50,11 @@ class Obtained(NamedTuple):
 
 
 def obtained(asked: Asked, teller: Teller) -> Obtained:
-    """The product, None of a running server, its version, and what it says of the statements.
+    """Return the engine (None: a running server), its version, and facts of the statements.
 
     Raises:
         UsageError: If a running server cannot execute a statement.
-        EngineError: If it cannot be obtained or reached.
+        EngineError: If the engine cannot be obtained or reached.
     """
     if asked.request.dsn is not None and asked.file is None:
         return _looked_at(asked)

@@ -1,8 +1,8 @@
 """The options of a run: each is declared here, and nowhere else.
 
-`PlainOptions` mean the same as they are written and as they are understood, so a `RunRequest` has
-them, too; what has to be read first (`30s`, `duckdb@1.1`) is in `RunOptions` as it is written and
-in the request as it is understood, see `running.asked.understanding`.
+`PlainOptions` need no parsing, so a `RunRequest` has them, too. Options that must be parsed (`30s`,
+`duckdb@1.1`) are texts in `RunOptions` and parsed values in the request, see
+`running.asked.understanding`.
 """
 
 from __future__ import annotations
@@ -480,10 +480,11 @@ def option_names() -> list[str]:
 
 
 def options_of(keys: Mapping[str, Any]) -> RunOptions:
-    """The options that these keys say.
+    """Return the options with the values of these keys.
 
     Raises:
-        UsageError: For a key that there is not, with the nearest, or a value of another type.
+        UsageError: If a key is unknown, or a value has the wrong type. The message names the most
+            similar key.
     """
     try:
         return RunOptions.model_validate(dict(keys))

@@ -1,4 +1,4 @@
-"""In which order rows come into tables, and tables into the engine, where a run asks for one."""
+"""Order of rows within tables and of tables while loading, if a run requests one."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class LoadOrder:
 
     Attributes:
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
-        tables: All tables, one after another; empty: as suits the engine.
+        tables: All tables in loading order. Empty means the engine's default order.
     """
 
     sorted_by: Mapping[str, Sequence[str]]
     tables: Sequence[str] = ()
 
     def identity(self) -> dict[str, Any]:
-        """Return the order that is asked for, without parts that are not asked for."""
+        """Return the requested order, without parts that are not requested."""
         options: dict[str, Any] = {}
         if self.sorted_by:
             options["sorted_by"] = {table: list(self.sorted_by[table]) for table in self.sorted_by}
@@ -42,17 +42,18 @@ class LoadOrder:
         return options
 
     def facts(self, rows_by_key: str) -> dict[str, Any] | None:
-        """Return the order as run.json stores it; None where nothing is asked for.
+        """Return the order as run.json stores it; None without a request.
 
         Args:
-            rows_by_key: Of the engine: whose rows lie in the order of their key all the same.
+            rows_by_key: Note on tables that the engine stores in key order regardless of the
+                requested order.
         """
         note = rows_by_key or None
         document = {"sorted_by": {}, "load_order": [], **self.identity()}
         return document | {"note": note if self.sorted_by else None} if self.identity() else None
 
     def keys(self, statements: Sequence[str]) -> list[str]:
-        """Statements of keys and indexes, those of a table that is loaded earlier first."""
+        """Return statements for keys and indexes, in the loading order of their tables."""
         places = {table.lower(): place for place, table in enumerate(self.tables)}
 
         def place(statement: str) -> int:
@@ -63,7 +64,7 @@ class LoadOrder:
 
 
 def asked_order(request: RunRequest, tables: Sequence[str]) -> LoadOrder:
-    """The order that a request asks for, of all tables that are loaded."""
+    """Return the requested order of all loaded tables."""
     given = request.load_order
     others = [table for table in tables if table not in given]
     if not given:
@@ -80,7 +81,7 @@ def parse_sorted(texts: Sequence[str]) -> dict[str, list[str]]:
     """Columns by table, from texts such as `lineitem=l_shipdate,l_orderkey`.
 
     Raises:
-        UsageError: If a text is not of that form, or names a table or a column twice.
+        UsageError: If a text does not have that form, or names a table or column twice.
     """
     columns_by_table: dict[str, list[str]] = {}
     for text in texts:
@@ -100,7 +101,7 @@ def parse_sorted(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def parse_load_order(text: str | None) -> list[str]:
-    """Tables from a text such as `lineitem,orders,rest`; nothing of None.
+    """Return tables from a text such as `lineitem,orders,rest`; empty for None.
 
     Raises:
         UsageError: If a table is named twice, or there is an empty name.
@@ -119,10 +120,10 @@ def parse_load_order(text: str | None) -> list[str]:
 
 
 def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
-    """Refuses orders of rows and tables that nothing could be loaded in.
+    """Refuses orders with unknown tables or columns.
 
     Raises:
-        UsageError: With what there is instead.
+        UsageError: If a table or column is unknown. The message lists the existing ones.
     """
     asked = request.sorted_by
     option = "--sorted" if asked else "--load-order"

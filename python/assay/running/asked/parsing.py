@@ -1,4 +1,4 @@
-"""Reads values of options: each from the text that a person writes, or refused with the mend."""
+"""Parses values of options from the user's text. Errors say how to fix the text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, str
     """Settings from `key=value` texts of an option.
 
     Raises:
-        UsageError: If a text is not of that form or a key is given twice.
+        UsageError: If a text does not have that form, or a key occurs twice.
     """
     settings: dict[str, str] = {}
     for text in texts:
@@ -45,7 +45,7 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
     """Texts of SQL files of a folder by the name that was given, in their order.
 
     Raises:
-        UsageError: If one cannot be read, holds nothing, or is given twice.
+        UsageError: If a file cannot be read, is empty, or is given twice.
     """
     texts: dict[str, str] = {}
     for file in files:
@@ -75,7 +75,7 @@ def parse_state(text: str) -> tuple[str, int]:
     """State and number of untimed passes, from a name of `STATES`, or `hot:3`.
 
     Raises:
-        UsageError: If the text is none of these.
+        UsageError: If the text is not one of these.
     """
     name, separator, passes = text.partition(":")
     counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
@@ -87,10 +87,10 @@ def parse_state(text: str) -> tuple[str, int]:
 
 
 def parse_probes(text: str) -> tuple[str, ...] | None:
-    """Names of probes from a text such as `system,disks`; None for `all`, nothing for `none`.
+    """Return names of probes from a text such as `system,disks`; None for `all`, empty for `none`.
 
     Raises:
-        UsageError: If the text has no name, or a name beside `all` or `none`.
+        UsageError: If the text has no name, or has names together with `all` or `none`.
     """
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     if names in ((PROBES_ALL,), (PROBES_NONE,)):
@@ -101,10 +101,11 @@ def parse_probes(text: str) -> tuple[str, ...] | None:
 
 
 def number_of_clients(said: str | int) -> int:
-    """The number of clients of a run, as a person says it or as a default has it.
+    """Return the number of clients of a run, from the user's text or a default.
 
     Raises:
-        UsageError: If it is none, or several, which are for `assay sweep`.
+        UsageError: If the text is not a number of clients, or is a list, which only `assay sweep`
+            takes.
     """
     text = str(said)
     if "," in text:
@@ -121,7 +122,7 @@ def duration_s(option: str, text: str) -> float:
     """Seconds of a text such as `30s`.
 
     Raises:
-        UsageError: If it is no time.
+        UsageError: If the text is not a valid duration.
     """
     try:
         seconds = parse_duration_s(text)

@@ -23,7 +23,8 @@ class Host:
 
     Attributes:
         allowed: CPUs that this process may use.
-        nodes: CPUs of each NUMA node by its name, such as `node0`; empty where none is told.
+        nodes: CPUs of each NUMA node by its name, such as `node0`; empty if the kernel reports
+            none.
     """
 
     allowed: frozenset[int]
@@ -31,7 +32,7 @@ class Host:
 
     @classmethod
     def this(cls, nodes: Path = NODES) -> Host:
-        """The host that this process runs on; `nodes` is where the kernel tells of them."""
+        """Return the host of this process. `nodes` is the kernel's directory of NUMA nodes."""
         return cls(frozenset(os.sched_getaffinity(0)), dict(_nodes(nodes)))
 
 
@@ -62,7 +63,7 @@ def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
         host: What there is.
 
     Raises:
-        UsageError: If the text is not of that form, or names what is not there.
+        UsageError: If the text does not have that form, or names CPUs or nodes that do not exist.
     """
     asked = _parsed_pin(text)
     pin = {

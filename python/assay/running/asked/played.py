@@ -1,4 +1,4 @@
-"""The statements that a run plays, each with the line of the file that it stands in."""
+"""The statements that a run executes, each with its line in its file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BEFORE = re.compile(rf"(?:\s|{scripts.COMMENT.pattern})*", re.DOTALL)
 
 
 class PlayedRun(Protocol):
-    """A run that is asked for, as far as its statements go: see `running.asked.asking.Asked`."""
+    """The parts of a requested run on its statements; see `running.asked.asking.Asked`."""
 
     @property
     def request(self) -> RunRequest:
@@ -37,7 +37,7 @@ class PlayedRun(Protocol):
 
     @property
     def workload(self) -> Workload:
-        """The workload whose operations are played."""
+        """The workload whose operations are executed."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class PlayedRun(Protocol):
 
     @property
     def language(self) -> Language:
-        """In which the engine is asked."""
+        """Language in which the engine is queried."""
         ...
 
     @property
@@ -68,14 +68,14 @@ class PlayedRun(Protocol):
 
 @dataclass(frozen=True)
 class PlayedStatement:
-    """One statement of the run's script, as it is sent.
+    """One statement of the run's script, in the form in which it is sent.
 
     Attributes:
         operation: The operation that it is of.
-        text: With `$1`, `$2`, ... for its values.
-        values: One draw of them; None: a program of the driver gives them.
+        text: Statement with `$1`, `$2`, ... for its values.
+        values: One draw of its values. None means a program of the driver supplies them.
         file: The file that it stands in.
-        line: The line where it begins.
+        line: First line of the statement in its file.
     """
 
     operation: str
@@ -95,7 +95,7 @@ def played_statements(asked: PlayedRun) -> list[list[PlayedStatement]]:
     """Return the statements of each operation in order, without those that Assay adds.
 
     Raises:
-        UsageError: As `Workload.script` does.
+        UsageError: If `Workload.script` refuses the files.
     """
     seed = asked.request.seed
     return [

@@ -1,4 +1,4 @@
-"""Has the engine prepare every statement once before anything is timed, and names what is wrong.
+"""Has the engine prepare every statement once before anything is timed, and reports errors.
 
 What cannot be executed ends the run before it begins: in one line each, with its file, its line and
 the nearest name that exists.
@@ -40,7 +40,8 @@ def check_tables(asked: PlayedRun) -> None:
     """Refuse queries of tables that a private engine, which starts empty, does not have.
 
     Raises:
-        UsageError: With the tables, and how to name a server that has them.
+        UsageError: If tables are missing. The message names them, and how to choose a server that
+            has them.
     """
     request, facts = asked.request, asked.engine.facts
     others = request.dsn is not None or asked.workload.makes_data or request.prepare
@@ -67,10 +68,10 @@ def check_tables(asked: PlayedRun) -> None:
 def preflight(
     operations: Sequence[Sequence[PlayedStatement]], engine: object, instance: Instance
 ) -> dict[str, Any]:
-    """Have the engine prepare all statements; return what it guesses of them, for the record.
+    """Have the engine prepare all statements; return its estimates for the record.
 
     Raises:
-        UsageError: With a line for each statement that cannot be executed.
+        UsageError: If statements cannot be executed. The message has a line for each.
         EngineError: If the connection is lost.
     """
     if not isinstance(engine, TriesStatements):

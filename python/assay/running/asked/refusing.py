@@ -1,4 +1,4 @@
-"""Refuses options that would do nothing in the run that is asked for, with what to say instead."""
+"""Refuses options that have no effect in the requested run, and says what to use instead."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ OF_A_MIX = (Needs.MIX, Needs.DRAWN)
 
 
 def refuse_unknown(options: RunOptions) -> None:
-    """Refuses a value that is none of those that there are.
+    """Refuses a value that is not among the known ones.
 
     Raises:
-        UsageError: With those.
+        UsageError: If the value is unknown. The message lists the known ones.
     """
     for name, field in RunOptions.model_fields.items():
         option, value = declared(field), getattr(options, name)
@@ -32,16 +32,18 @@ def refuse_unknown(options: RunOptions) -> None:
 def refuse_useless(
     options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
 ) -> None:
-    """Refuses what was asked for of this very run and has no meaning there.
+    """Refuses options that were given for this run and have no effect in it.
 
     Args:
         options: All options.
-        given: Names of those that were asked for; the others are defaults, for whatever they fit.
-        facts: Of the workload.
-        mixed: Whether it is played as a mix.
+        given: Names of the given options. The other options are defaults, which are ignored if they
+            have no effect.
+        facts: Facts of the workload.
+        mixed: Whether the run executes a mix.
 
     Raises:
-        UsageError: With the option, what it is of, and what to say instead.
+        UsageError: If an option has no effect. The message names it, where it applies, and what to
+            use instead.
     """
     if options.test is not None:
         _check_beside_test(options, given)

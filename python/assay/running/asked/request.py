@@ -1,4 +1,4 @@
-"""One run as it is asked for, understood: what the record says, and what a run is made by."""
+"""The parsed request of a run, which the record stores and which execution follows."""
 
 from __future__ import annotations
 
@@ -17,57 +17,63 @@ if TYPE_CHECKING:
 
 
 class RunRequest(PlainOptions):
-    """One run as asked for: the plain options, and what was understood of the others.
+    """Request of one run: the plain options, and the parsed values of the others.
 
     Attributes:
         workload: Name or folder of the workload.
         engine: Name of the engine.
         scale: Scale of the data, in the workload's own measure.
-        engine_version: Which of its versions; None: the engine's default.
-        bin_dir: Programs of the engine that are there already; None: they are obtained.
+        engine_version: Version of the engine. None means the default version.
+        bin_dir: Directory of installed programs of the engine; None if they are obtained.
         drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
-        fleet_tls: Directory with the certificates that agents are reached with; None: without TLS.
-        operations: Those of the workload's order that are played; empty: all.
-        remove: Parts that each of them is asked without, see `workloads.rewriting`.
+        fleet_tls: Directory with the certificates for connections to agents; None without
+            TLS.
+        operations: Operations of the workload to execute. Empty means all.
+        remove: Parts to remove from each operation, see `workloads.rewriting`.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
-        load_order: Tables in the order in which they are loaded, one after another; `rest` stands
-            for those not named, which come last without it. Empty: as suits the engine.
-        settings: Settings of the engine that differ from its defaults; on a running server those of
-            the sessions.
-        without: Techniques of planner and executor that are switched off; their settings are among
-            those above.
-        durability: The engine's level of durability; None: it has none, or settings are of none.
+        load_order: Tables in loading order. `rest` means all tables that are not named; by default
+            they come last. Empty means the engine's default order.
+        settings: Settings of the engine that differ from its defaults. On a running server they are
+            session settings.
+        without: Techniques of planner and executor that are switched off. `settings` includes their
+            settings.
+        durability: The engine's durability level; None if it has no levels, or its settings match
+            none.
         durability_settings: Settings of that level that are not among `settings`.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
         changes: SQL that changes tables of a running server before anything is timed, by a label.
-        undo: SQL that takes the same back when the run ends, and before it begins, in case a killed
-            run left it; by the same labels.
+        undo: SQL that reverts these changes, by the same labels. It is executed at the end of the
+            run, and before its start in case a killed run left changes.
         parameters: `default` (the validation values) or `drawn` from the seed.
-        language: In which the engine is asked; None: the first of the workload's that it speaks.
-        rate_per_s: Operations a second that become due; None: as soon as a session is free.
+        language: Query language. None means the first of the workload's languages that the engine
+            supports.
+        rate_per_s: Operations a second that become due. None means as soon as a session is free.
         time_s: Measured time of a mix.
-        warmup_s: How long it is played before.
-        kill_s: The engine is killed so long after the measured part began, and recovered; None: it
-            is not killed.
+        warmup_s: Seconds of load before the measured part.
+        kill_s: Seconds from the start of the measured part until the engine is killed and
+            recovered; None if it is not killed.
         retries_max: Attempts beyond the first after an error that the engine calls temporary.
         min_time_s: Passes of the power order are repeated until this much time was measured.
-        operation_deadline_s: An operation that takes longer is cancelled; 0: no limit.
-        probes: Names of the probes that run; None: all that observe without being asked.
+        operation_deadline_s: Seconds after which an operation is cancelled. 0: no limit.
+        probes: Names of the probes that run. None means all default probes.
         probe_interval_s: Time between two samples of a probe.
-        profile_hz: CPU samples a second of the engine's CPU time; None: none are taken.
-        plans_executed: Plans are asked for by executing; else they have estimates only.
-        forced: Texts of one operation that are played in the place of the order, by name such as
-            `q09@3`: each its `sql`, `kind` and `words`. The first is as the engine would have it.
-        rounds: How often each of these is timed; 0: the first alone, for as long as an order is.
-        pin: CPUs of `engine` and `client`, where they are given.
+        profile_hz: CPU samples per second of the engine's CPU time. None means no samples.
+        plans_executed: Whether plans are captured by execution. Otherwise they have estimates only.
+        forced: Texts of one operation that are executed instead of the workload's order, by name
+            such as `q09@3`. Each has `sql`, `kind` and `words`. The first one leaves the plan to
+            the engine.
+        rounds: Number of timings of each of these texts. 0: only the first one is timed, for the
+            usual time.
+        pin: CPUs of `engine` and `client`, if given.
         state: What is in memory when the timed part begins: one of `parsing.STATES`.
         state_passes: Untimed passes of the power order before the timed ones.
-        read_ahead_bytes: Of the device that holds the data; None: as it is.
-        own_device: Whether the data are on a device of ours.
-        device_bytes: How large it is; None: as the data need.
+        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data. None means
+            unchanged.
+        own_device: Whether the data are on a device that Assay creates.
+        device_bytes: Size of that device. None means as large as the data require.
         limits: What the engine may use at most, by `running.changes.limits.limit.NAMES`: cores,
             CPUs, operations a second, bytes a second, bytes.
-        slow: How many times as long a resource of `running.host.slowing.NAMES` is to take for the
+        slow: Factor by which each resource of `running.host.slowing.NAMES` becomes slower for the
             engine.
     """
 
@@ -115,7 +121,7 @@ class RunRequest(PlainOptions):
 
     @property
     def engine_settings(self) -> dict[str, str]:
-        """Return the settings that our engine is started with beside its defaults."""
+        """Return the settings with which Assay starts the engine, apart from its defaults."""
         return self.durability_settings | self.settings
 
     def runs_probe(self, name: str) -> bool:
@@ -126,7 +132,7 @@ class RunRequest(PlainOptions):
         """Return the request with these fields changed.
 
         Raises:
-            ValidationError: For a field that there is none of, or a value of another type.
+            ValidationError: If a field does not exist, or a value has the wrong type.
         """
         return type(self)(**{**dict(self), **changes})
 
@@ -151,14 +157,14 @@ class RunRequest(PlainOptions):
 
 
 def recorded_request(facts: Mapping[str, Any], dsn: str | None = None) -> RunRequest:
-    """The request that a record's facts are of, to be asked for again.
+    """Return the request of a recorded run, so that it can be repeated.
 
     Args:
-        facts: `request` of run.json; what older records lack is as it was then: the default.
-        dsn: Of the running server, where one was asked: its password is in no record.
+        facts: `request` of run.json. Options that older records lack have their defaults.
+        dsn: DSN of the running server, if the run used one, because records hold no password.
 
     Raises:
-        UsageError: If the record does not tell all that was asked for.
+        UsageError: If the record lacks parts of the request.
     """
     if strange := sorted(set(facts) - set(RunRequest.model_fields)):
         raise UsageError(f"the run was asked for {strange[0]!r}, which this Assay does not know")

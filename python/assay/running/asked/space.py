@@ -1,4 +1,4 @@
-"""Refuses data that cannot fit on the disk, before any of it is made."""
+"""Refuses data that do not fit on the disk, before they are generated."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ALWAYS_BYTES = 1e9
 
 
 def check_space(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
-    """Refuse a scale whose data is larger than what the disk could have room for.
+    """Refuse a scale whose data are larger than the available space on the disk.
 
     Raises:
-        UsageError: With both sizes.
+        UsageError: If the data do not fit. The message has both sizes.
     """
     of_scale = BYTES_PER_SCALE.get(workload.data.facts.name)
     if of_scale is None or request.dsn is not None or not engine.facts.answers:

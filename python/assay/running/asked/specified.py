@@ -1,7 +1,8 @@
 """Tests as a benchmark's specification has them: power, throughput, both twice, power until steady.
 
-A workload whose manifest tells the orders of its streams, and its refresh functions, can be put to
-them. What is left out of a test stands in the record, because it changes the metric's name. Pure.
+A test needs a workload whose manifest has the orders of its streams and its refresh functions.
+Parts of a test that are left out are recorded, because they change the metric's name. This module
+has no side effects.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Refresh:
     """The refresh functions of a test.
 
     Attributes:
-        insert, delete: Their operations.
-        batches: Transactions of each; 0: one an order.
+        insert, delete: Operations of the refresh functions.
+        batches: Number of transactions of each. 0: one per order.
         sets: Sets that the whole test uses, numbered from 1.
     """
 
@@ -50,15 +51,17 @@ class Refresh:
 
 @dataclass(frozen=True)
 class SpecifiedTest:
-    """A test as it is carried out; its facts stand in run.json.
+    """A test as it is carried out. run.json has its facts.
 
     Attributes:
         kind: One of `TESTS`.
-        streams: Query streams of the throughput test; None where there is none.
-        streams_minimum: As the specification asks for at this scale; None: it says nothing.
+        streams: Number of query streams of the throughput test; None without a throughput
+            test.
+        streams_minimum: Minimum number of streams that the specification requires at this scale.
+            None means it requires none.
         scale_standard: Whether it allows results at this scale.
-        parameters, seed: As in the request.
-        refresh: None where the refresh functions are left out.
+        parameters, seed: Parameters and seed of the request.
+        refresh: Refresh functions; None if they are left out.
     """
 
     kind: str
@@ -79,15 +82,15 @@ class SpecifiedTest:
         return RUNS_OF_FULL if self.kind == FULL else 1
 
     def stream(self, number: int) -> int:
-        """The variant of a stream's queries: with default parameters all have those of stream 0."""
+        """Return the variant of a stream's queries; that of stream 0 with default parameters."""
         return number if self.parameters == "drawn" else 0
 
 
 def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
-    """The test that a request asks for; None where it asks for none.
+    """Return the requested test; None without one.
 
     Raises:
-        UsageError: If the workload cannot be put to it.
+        UsageError: If the workload does not support the test.
     """
     kind, facts = request.test, workload.facts
     if kind is None:
@@ -232,8 +235,8 @@ class PieceTexts:
     def recorded(self, pieces: Iterable[Piece]) -> dict[str, dict[str, Any]]:
         """Texts and parameters for the record.
 
-        Those of stream 0 are under the name of the query, those of stream 3 under `q01-3`. A
-        refresh function is there once, with one transaction of its first set.
+        Plans of stream 0 have the name of the query, those of stream 3 have names such as `q01-3`.
+        A refresh function occurs once, with one transaction of its first set.
         """
         statements: dict[str, dict[str, Any]] = {}
         for name, variant in pieces:

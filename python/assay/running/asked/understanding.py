@@ -59,16 +59,16 @@ RECORDED_MIN_S = 0.001
 
 
 def request_of(options: RunOptions, given: Collection[str], folder: Path = Path()) -> RunRequest:
-    """The run that is asked for.
+    """Return the parsed request of a run.
 
     Args:
         options: All options.
-        given: Names of those that were asked for of this very run: they are refused where they
-            would do nothing. The others are defaults, for whatever they fit.
+        given: Names of the options given for this run, which are refused if they have no effect.
+            The other options are defaults, which are ignored if they have no effect.
         folder: What files and folders are relative to.
 
     Raises:
-        UsageError: If an option has no meaning, or names what is not there.
+        UsageError: If an option has no meaning, or names something that does not exist.
     """
     if options.workload is None:
         raise UsageError("no workload is named: assay workloads lists those that there are")
@@ -175,7 +175,7 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
     """The folder of certificates, where several hosts drive and are reached by TLS.
 
     Raises:
-        UsageError: If what is said of a fleet contradicts itself or the rest.
+        UsageError: If the options of the fleet contradict each other or others.
     """
     if options.fleet is None:
         return None
@@ -321,7 +321,8 @@ def engine_of(
     """Name and version of the engine: as given, or the one that speaks the scheme of the DSN.
 
     Raises:
-        UsageError: If no engine speaks it, or a version is asked of a running server.
+        UsageError: If no engine accepts the address, or a version is requested for a running
+            server.
     """
     if given is not None:
         name, separator, version = given.partition("@")

@@ -1,7 +1,7 @@
 """Decides whether a run may write into foreign tables: only with permission.
 
-What a statement does is known by its words; and the server is told to refuse every write, so that
-a function that hides one fails.
+Statements that write are recognised by their first words. The server is also set to refuse writes,
+so that a function with a hidden write fails.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def reads_only(asked: PlayedRun) -> bool:
 
 
 def guarded(asked: PlayedRun, address: Address) -> Address:
-    """Return the address by which connections read only, where the run may not write.
+    """Return the address for read-only connections, if the run may not write.
 
-    It is the same where they may, or where the server cannot be told.
+    The address is unchanged if the run may write, or if the server has no such setting.
     """
     if not reads_only(asked) or not isinstance(asked.behaviour, ReadsOnly):
         return address
@@ -52,7 +52,8 @@ def check_writes(asked: PlayedRun) -> None:
     """Refuse statements that write, unless that was allowed.
 
     Raises:
-        UsageError: With file, line and reason of each, and what allows it.
+        UsageError: If statements are refused. The message has file, line and reason of each, and
+            the option that allows them.
     """
     request = asked.request
     _check_options(asked)
@@ -67,10 +68,10 @@ def check_writes(asked: PlayedRun) -> None:
 
 
 def check_unknown(asked: PlayedRun) -> None:
-    """Refuse statements whose first word is not known, though the engine has prepared them.
+    """Refuse statements whose first word is unknown, even if the engine could prepare them.
 
     Raises:
-        UsageError: As `check_writes` does.
+        UsageError: If statements are refused, like `check_writes`.
     """
     if reads_only(asked):
         _refuse(asked, lambda effect: effect.kind != "reads")
@@ -80,7 +81,8 @@ def check_transactions(asked: PlayedRun) -> None:
     """Refuse operations that end the transaction by which alone the server refuses writes.
 
     Raises:
-        UsageError: With file, line and reason of each, and what allows it.
+        UsageError: If statements are refused. The message has file, line and reason of each, and
+            the option that allows them.
     """
     lines = _lines(asked, lambda effect: effect.rollback == "ends")
     if lines:
@@ -101,10 +103,10 @@ def _refuse(asked: PlayedRun, refused: Callable[[Effect], bool]) -> None:
 
 
 def check_others(asked: PlayedRun) -> None:
-    """Refuse statements that write where data cannot be loaded, so that others' are asked.
+    """Refuse statements that write if the tables are the user's, because Assay cannot load any.
 
     Raises:
-        UsageError: As `check_writes` does.
+        UsageError: If statements are refused, like `check_writes`.
     """
     lines = _lines(asked, lambda effect: effect.kind != "reads")
     if lines and not asked.request.allow_writes:
@@ -116,11 +118,11 @@ def check_others(asked: PlayedRun) -> None:
 
 
 def writing_facts(asked: PlayedRun, begin: str | None) -> dict[str, Any] | None:
-    """Return what the run may do to tables that are not ours, for the record; None: all are ours.
+    """Return the permission to write to the user's tables, for the record; None if it has none.
 
-    `begin` begins a transaction around each operation by which the server refuses writes; None: the
-    connections keep a setting, or may write. `kept` is what a rollback does not take back, by
-    operation.
+    `begin` is the statement that begins a read-only transaction around each operation. It is None
+    if connections keep the setting or may write. `kept` are the effects that a rollback does not
+    undo, by operation.
     """
     request = asked.request
     if not asks_others(asked):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def host_abilities() -> list[Ability]:
-    """Limits, read-ahead, a device of one's own, and what is changed at this moment."""
+    """Return abilities to set limits, read-ahead and a separate device, and present changes."""
     instances = instances_dir()
     return [
         limits(find_hierarchies()),

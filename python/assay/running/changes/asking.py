@@ -23,11 +23,11 @@ def check_conditions(request: RunRequest, kind: str) -> None:
     """Refuses changes that contradict the request or are not possible on this host.
 
     Args:
-        request: What is asked for.
-        kind: Of the engine: `embedded`, `server` or `none`.
+        request: The request of the run.
+        kind: Kind of engine: `embedded`, `server` or `none`.
 
     Raises:
-        UsageError: With the mend.
+        UsageError: If a change cannot be made. The message says how to allow it.
     """
     if request.limits:
         _check_limits(request, kind)

@@ -20,7 +20,7 @@ class BlockDevice:
     """A whole device, never a partition: throttles and read-ahead are of whole ones.
 
     Attributes:
-        name: As the kernel calls it, such as `vda` or `loop3`.
+        name: The kernel's name, such as `vda` or `loop3`.
         number: `major:minor`.
         folder: Its directory below /sys.
     """
@@ -39,7 +39,7 @@ def device_below(place: Path, sysfs: Path = SYSFS, mounts: Path = MOUNTS) -> Blo
     """The device that holds a directory, or the nearest one above it that is there.
 
     Raises:
-        UsageError: If there is no one device below its file system.
+        UsageError: If the file system is not on exactly one device.
     """
     there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
     device_number = there.stat().st_dev
@@ -66,7 +66,7 @@ def device_numbered(number: str, there: Path, sysfs: Path = SYSFS) -> BlockDevic
 
 
 def unescaped(path: str) -> str:
-    """Return a path as it is, of one that the kernel wrote into a line."""
+    """Return a path without the escapes that the kernel writes into lines."""
     return ESCAPE.sub(lambda escape: chr(int(escape[1], 8)), path)
 
 

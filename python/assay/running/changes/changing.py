@@ -1,7 +1,7 @@
 """All that one run changes on its host: made when it is needed, recorded, put back at its end.
 
-Invariant: whatever is changed here is in the journal before, so a guardian, the next start or
-`assay doctor --restore` puts it back where this process cannot.
+Invariant: every change is in the journal before it is made. If this process cannot revert it, a
+    guardian, the next start or `assay doctor --restore` does.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Room:
     """The place of a private engine: its directories and its control group.
 
     Attributes:
-        data: Its data directory.
-        scratch: Where an engine in the driver's host puts what it has no memory for.
+        data: The engine's data directory.
+        scratch: Directory for temporary files of an engine in the driver's process.
         groups: Files that its processes are written into before their programs begin.
     """
 
@@ -76,8 +76,8 @@ class Changes:
     """The changes of one run; see `changing`.
 
     Attributes:
-        room: Where the engine lives.
-        copies: Those that are taken of its device; None: none are.
+        room: Directories of the engine.
+        copies: Snapshots of its device. None means no snapshots.
     """
 
     def __init__(self, request: RunRequest, instance: Path, run: RunWriter) -> None:
@@ -97,10 +97,11 @@ class Changes:
         """Makes the engine's room, before its data are there.
 
         Args:
-            data_bytes: How large they will be; None: they are loaded there, and not known yet.
+            data_bytes: Size of the data; None if they are loaded there, and the size is not known
+                yet.
 
         Raises:
-            RunFailedError: If something cannot be made, with the mend.
+            RunFailedError: If a change cannot be made. The message says how to allow it.
         """
         request = self._request
         if request.own_device:
@@ -119,7 +120,7 @@ class Changes:
         self._tell()
 
     def settle(self) -> None:
-        """Changes what only the measured engine is to meet, before it opens any file."""
+        """Makes the changes for the measured engine only, before it opens any file."""
         if self._request.state != STATE_LOADED:
             self._settle()
             self._tell()
@@ -128,7 +129,7 @@ class Changes:
         """Notes how a change of a file is taken back, before it is made; returns its record.
 
         Raises:
-            RunFailedError: If another run has changed the file and goes on.
+            RunFailedError: If another active run has changed the file.
             OSError: If the journal cannot be written.
         """
         change = self._ledger.note(step, asked)
@@ -139,13 +140,13 @@ class Changes:
         """Refuses a file that has a change of another run in it.
 
         Raises:
-            RunFailedError: If there is one, with the mend.
+            RunFailedError: If another run has made such a change. The message says what to do.
         """
         with self._ledger.locked():
             self._ledger.check_free(file)
 
     def edge(self, name: str) -> None:
-        """Reads the group's counters where the measured part begins or ends."""
+        """Reads the group's counters at the beginning or end of the measured part."""
         if self._group is None or self._limited is None:
             return
         self._limited.counted[name] = {"time_ns": time.monotonic_ns(), **self._group.counted()}

@@ -1,9 +1,9 @@
-"""Copies of what reached a device of ours, taken while an engine writes to it.
+"""Snapshots of Assay's own device, taken while an engine writes to it.
 
-A copy shares all blocks with the device's file. XFS makes it under the lock that writes past the
-page cache take, after those under way have ended: each write is in it whole or not at all, and
-none without those that had ended before it began. What the page cache of the host holds back is not
-in it, as it is lost where power fails.
+A snapshot shares all blocks with the device's file. XFS makes it under the lock of direct writes,
+after current writes have ended. So each write is in it completely or not at all, and with a write
+all writes that ended before it began. Data that are only in the host's page cache are missing, as
+after a power failure.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Copy:
     """A copy of a device, and the moment it was taken.
 
     Attributes:
-        number: Which one, from 0.
-        began_ns: CLOCK_MONOTONIC just before it was asked for.
+        number: Number of the snapshot, from 0.
+        began_ns: CLOCK_MONOTONIC just before the snapshot.
         ended_ns: The same just after it was there.
     """
 
@@ -62,14 +62,14 @@ class Copy:
 def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
     """Return the moments of copies in seconds from the measured part's begin, ascending.
 
-    One at a drawn moment of each of as many equal parts of it.
+    Return one random moment in each of equal parts of the time.
     """
     drawn = random.Random(f"copies {seed}")  # noqa: S311 - moments, not a secret
     return [(number + drawn.random()) * time_s / copies for number in range(copies)]
 
 
 class Copies:
-    """The copies of one run's device: taken by a thread, opened in turn at the end."""
+    """The snapshots of one run's device: taken by a thread, opened in turn at the end."""
 
     def __init__(self, instance: Path, moments: Sequence[float], ledger: Ledger) -> None:
         self.taken: list[Copy] = []
@@ -84,7 +84,7 @@ class Copies:
         self._failure: Exception | None = None
 
     def settle(self) -> None:
-        """Has all that was written until now reach the device: copies are about what follows."""
+        """Writes all pending data to the device, so that snapshots test only later writes."""
         descriptor = os.open(self._mount_point, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             if _LIBC.syncfs(descriptor) != 0:
@@ -102,7 +102,7 @@ class Copies:
         self._thread.start()
 
     def end(self) -> None:
-        """Takes no more of them."""
+        """Ends the snapshots."""
         self._leave.set()
         if self._thread is not None:
             self._thread.join()
@@ -123,7 +123,7 @@ class Copies:
 
         Raises:
             NotMountedError: If no file system is found on it.
-            RunFailedError: If it cannot be looked at.
+            RunFailedError: If the snapshot cannot be opened.
         """
         what = f"copy {copy.number} of the device of our own"
         journal, image = self._ledger.journal, self._image_of(copy.number)

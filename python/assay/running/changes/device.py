@@ -1,11 +1,11 @@
 """A device of our own for an instance's data: a file behind a loop device, with a file system.
 
-It has a read-ahead, counters and throttles that nobody else has a part in. The loop device reads
-and writes its file past the page cache, so nothing is cached twice.
+The device has its own read-ahead, counters and throttles, which no other program affects. The loop
+device reads and writes its file past the page cache, so nothing is cached twice.
 
-One that can be copied under load has its file on an XFS of our own, itself a file behind a loop
-device: XFS lets two files share their blocks, so that a copy is made at once, and between two
-writes of the device (`copies`).
+A device with snapshots has its file on a separate XFS, which is itself a file behind a loop device.
+In XFS two files can share their blocks, so a snapshot is immediate and lies between two writes of
+the device (`copies`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class NotMountedError(RunFailedError):
 
 @dataclass(frozen=True)
 class FileSystem:
-    """One kind of file system: its type, and what makes one."""
+    """One kind of file system: its type, and the command that makes it."""
 
     type: str
     format: tuple[str, ...]
@@ -73,7 +73,7 @@ def parse_device(text: str | None) -> tuple[bool, int | None]:
     """Return whether `--device` requests a new one, and its size in bytes (None: as needed).
 
     Raises:
-        UsageError: If it is not of that form.
+        UsageError: If the text does not have that form.
     """
     if text is None:
         return False, None
@@ -91,7 +91,7 @@ def parse_device(text: str | None) -> tuple[bool, int | None]:
 
 
 def why_not(*, copied: bool = False) -> str | None:
-    """Return why no device can be made here, with the mend; None if one can.
+    """Return why no device can be made here, and the remedy; None if one can.
 
     Args:
         copied: Whether it is to be one that can be copied.
@@ -132,12 +132,12 @@ def make_device(
 
     Args:
         instance: The directory.
-        size_bytes: How large it is.
-        ledger: Where it is written down.
-        copies: How many copies of it will be taken; None: none can be.
+        size_bytes: Size of the device.
+        ledger: Journal that records the device.
+        copies: Number of snapshots that will be taken. None means snapshots are not possible.
 
     Raises:
-        RunFailedError: If there is no room for it, or a program fails.
+        RunFailedError: If the disk has too little space, or a program fails.
     """
     _check_room(instance, size_bytes if copies is None else 2 * size_bytes)
     what = "device of our own"
@@ -176,13 +176,13 @@ def attach(
     Args:
         image: The file.
         mount_point: An empty directory.
-        ledger: Where both are written down before.
-        what: What it is, in words.
+        ledger: Journal that records both before they are made.
+        what: Description of the device.
         file_system: What is on it.
         make: Whether that is made first.
 
     Raises:
-        NotMountedError: If what is on it cannot be mounted.
+        NotMountedError: If its file system cannot be mounted.
         RunFailedError: If a program fails before.
     """
     ledger.journal.note(detaching(image, what))

@@ -17,17 +17,17 @@ VMSTAT, OOM_KILL = Path("/proc/vmstat"), "oom_kill"
 
 
 def killed_on_host(vmstat: Path = VMSTAT) -> int | None:
-    """Return how many processes of this host were killed for want of memory; None: not counted."""
+    """Return how many processes of this host were killed for lack of memory; None: not counted."""
     return keyed(vmstat).get(OOM_KILL)
 
 
 def killed_words(
     asked: Mapping[str, float], of_group: int | None, before: int | None, now: int | None
 ) -> str | None:
-    """Return who killed a process for want of memory, as the beginning of a sentence; None: nobody.
+    """Return the cause of an out-of-memory kill, as the beginning of a sentence; None without one.
 
     Args:
-        asked: Limits of the run by name.
+        asked: Requested limits of the run by name.
         of_group: Processes of the run's own control group that were killed.
         before: Processes of the host that had been killed when the run began.
         now: The same now.

@@ -21,9 +21,9 @@ class HostChange:
     """One change, as it stands in run.json.
 
     Attributes:
-        what: In words.
-        path: Which file, device or directory.
-        before, asked, effective: What it said; None where there is nothing to be said.
+        what: Description of the change.
+        path: The file, device or directory.
+        before, asked, effective: Earlier, requested and effective value; None if there is no value.
         restored: Whether the run put it back itself.
     """
 
@@ -50,7 +50,7 @@ class Ledger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock of changes: in the block nobody else changes or puts back anything."""
+        """Hold the lock of changes: in the block no other process changes or reverts anything."""
         with locked(self.directory) as lock:
             self._lock = lock
             try:
@@ -62,16 +62,17 @@ class Ledger:
     def kept_open(self) -> tuple[int, ...]:
         """Return the descriptors that programs which change something have to keep open.
 
-        They hold the lock with us, so that nothing is put back before they have ended, whoever
-        dies meanwhile: what is mounted after it was unmounted stays.
+        They hold the lock with us, so nothing is reverted before they have ended, even if this
+        process dies. Otherwise a mount could be made after its unmount.
         """
         return () if self._lock is None else (self._lock,)
 
     def write(self, file: Path, asked: str, what: str) -> HostChange:
-        """Writes a value into a file of the kernel, after what was there is in the journal.
+        """Writes a value to a file of the kernel, after the journal has the earlier value.
 
         Raises:
-            RunFailedError: If the kernel refuses it, or another run has changed it and goes on.
+            RunFailedError: If the kernel refuses the value, or another active run has changed the
+                file.
         """
         with self.locked():
             self.check_free(file)
@@ -90,11 +91,11 @@ class Ledger:
         return change
 
     def note(self, step: Step, asked: str) -> HostChange:
-        """Notes how a change of a file is taken back, before somebody else makes it.
+        """Records how to revert a change of a file, before another program makes the change.
 
         Raises:
-            RunFailedError: If another run has changed the file and goes on.
-            OSError: If it cannot be written down.
+            RunFailedError: If another active run has changed the file.
+            OSError: If the journal cannot be written.
         """
         with self.locked():
             self.check_free(Path(step.path))
@@ -104,7 +105,7 @@ class Ledger:
         return change
 
     def restore(self) -> list[str]:
-        """Puts everything back; what could not be, in words."""
+        """Reverts all changes; returns a description of those that failed."""
         left: list[str] = []
         if self.journal.steps:
             with self.locked():
@@ -116,10 +117,10 @@ class Ledger:
     def check_free(self, file: Path) -> None:
         """Refuses a file that another run has changed: to be called with the lock.
 
-        Two runs that each put back what they found would leave what the first one wrote.
+        Two runs that each restore the value they found would leave the first run's value.
 
         Raises:
-            RunFailedError: If there is such a run, with the mend.
+            RunFailedError: If there is such a run. The message says what to do.
         """
         for path in self.directory.glob(f"*{SUFFIX}"):
             if path == self.journal.path:

@@ -18,12 +18,12 @@ class Left:
     """The changes that one run has not put back.
 
     Attributes:
-        run: Its id.
-        owner_pid: Its process; None: not told.
-        whose: `live` (it goes on, and puts it back itself), `guarded` (it is dead, and its guardian
-            puts it back), or `left`.
-        words: What is changed.
-        problems: Why something could not be put back, where that was tried.
+        run: Id of the run.
+        owner_pid: Process of the run; None if not recorded.
+        whose: `live` (the run is active and will revert it), `guarded` (the run is dead and its
+            guardian reverts it), or `left`.
+        words: Description of the change.
+        problems: Reasons why reverting failed, if it was tried.
     """
 
     run: str
@@ -39,7 +39,7 @@ def changed_now(instances: Path) -> list[Left]:
 
 
 def restore_left(instances: Path) -> list[Left]:
-    """Puts back what runs left that are dead, with their instances; what there was, and is left.
+    """Reverts changes of dead runs, with their instances; returns all of them and the rest.
 
     What a living run changed is not touched.
     """

@@ -1,6 +1,6 @@
 """Lists everything that runs, installations and loads have left on this host that ended or died.
 
-Nothing is changed by looking. What belongs to somebody who lives is not listed.
+Listing changes nothing. Files and changes of active processes are not listed.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class LeftBehind:
 
     Attributes:
         kind: One of `KINDS`.
-        words: What it is and where.
-        mend: What removes it.
-        run: Id of the run that it is of; None: it is of none, or that is not known.
-        pid: The process that left it; None: that is not known.
-        since_s: When it was made, in seconds since 1970; None: that is not known.
+        words: Description, with the place.
+        mend: Command that removes it.
+        run: Id of its run; None if it belongs to no run, or the run is not known.
+        pid: The process that left it; None if not known.
+        since_s: Time of its creation, in seconds since 1970; None if not known.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class LeftBehind:
 
 
 def left_behind(instances: Path, cache: Path) -> list[LeftBehind]:
-    """Return all that was left by whoever had instances and a cache in these directories."""
+    """Return all that dead processes left in these directories of instances and cache."""
     places = _Dead(instances)
     return [
         *places.directories(),
@@ -127,7 +127,7 @@ class _Dead:
                 yield LeftBehind(CONTROL_GROUP, f"control group {path}", f"rmdir {path}", run)
 
     def _run_of(self, path: Path) -> str | None:
-        """The dead run that a path is of; None: of none, or it goes on."""
+        """The dead run that a path is of; None means of none, or it goes on."""
         if not path.is_relative_to(self._instances) or path == self._instances:
             return None
         run = path.relative_to(self._instances).parts[0]

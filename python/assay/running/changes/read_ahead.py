@@ -1,4 +1,4 @@
-"""Read-ahead of the device that holds an instance's data: how much is read beyond what is asked."""
+"""Read-ahead of the device that holds an instance's data."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KIB = 1024
 
 
 def parse_read_ahead(text: str | None) -> int | None:
-    """Bytes of `--read-ahead`; None: as it is.
+    """Return the bytes of `--read-ahead`; None if it is not given.
 
     Raises:
-        UsageError: If it is no size in whole KiB.
+        UsageError: If the text is not a size in whole KiB.
     """
     if text is None:
         return None
@@ -38,7 +38,7 @@ def device_read_ahead(place: Path, sysfs: Path = SYSFS) -> BlockDevice:
     """The device whose read-ahead files below a directory have.
 
     Raises:
-        UsageError: If the file system has a read-ahead of its own, or no device.
+        UsageError: If the file system has its own read-ahead, or no device.
     """
     there = next(path for path in (place, *place.parents) if path.exists())
     device_number = there.stat().st_dev
@@ -58,7 +58,7 @@ def set_read_ahead(device: BlockDevice, size_bytes: int, ledger: Ledger) -> None
 
 
 def like_the_disk(device: BlockDevice, disk: BlockDevice, ledger: Ledger) -> None:
-    """A loop device has a read-ahead of its own, whatever the disk below it has."""
+    """A loop device has its own read-ahead, independent of the disk below it."""
     kib = disk.read_ahead_file.read_text(encoding="ascii").strip()
     ledger.write(device.read_ahead_file, kib, read_ahead_words(device))
 

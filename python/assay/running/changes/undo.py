@@ -1,8 +1,8 @@
-"""Puts back what a run changed on its host: a journal on disk, and what carries it out.
+"""Reverts a run's changes to its host: a journal on disk, and the code that executes it.
 
-Each step is on disk before the change that it takes back is made, so whatever ends a run, at any
-moment, what is in its journal is all that may be left to do. Steps are carried out last first, and
-one that was carried out already, or whose change was never made, does nothing.
+Each step is on disk before its change is made. So the journal is complete, whatever ends a run at
+any moment. Steps are carried out in reverse order. A step that was carried out already, or whose
+change was never made, does nothing.
 
 It is executed by path, with `python -I -S`, by a guardian whose owner died, and imports nothing of
 Assay. The journal is one JSON document: `format`, `boot` (ids of the kernel's boot), `run`, `owner`
@@ -77,7 +77,7 @@ class Journal:
 
     @classmethod
     def read(cls, path: Path) -> Journal:
-        """The journal of a file. Raises OSError, and ValueError where it is no journal."""
+        """Return the journal in a file. Raises OSError, or ValueError if it is not a journal."""
         document = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f"{path} is no journal of this Assay")
@@ -87,7 +87,7 @@ class Journal:
         return journal
 
     def note(self, step: Step) -> None:
-        """Writes down what takes a change back; to be called before it is made. Raises OSError."""
+        """Records the step that reverts a change. Call it before the change. Raises OSError."""
         self.steps.append(step)
         try:
             self._keep()
@@ -96,9 +96,9 @@ class Journal:
             raise
 
     def undo(self) -> list[str]:
-        """Puts everything back, the last first; what could not be, in words.
+        """Reverts all changes, the last first; returns a description of those that failed.
 
-        What failed stays in the journal, and hinders nothing that does not need it.
+        Failed steps stay in the journal and do not stop independent steps.
         """
         rebooted = self.boot != boot_id()
         left = []
@@ -113,7 +113,7 @@ class Journal:
         return left
 
     def take_back(self, step: Step) -> None:
-        """Carries out one of its steps now, before those that were noted after it.
+        """Carries out one step now, before the steps that were recorded after it.
 
         Raises OSError; the step stays in the journal then.
         """
@@ -152,9 +152,9 @@ def boot_id() -> str:
 
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator[int]:
-    """Only one process at a time looks at who changed what, and changes or restores it.
+    """Hold the lock, so that only one process at a time reads, makes or reverts changes.
 
-    The lock is the descriptor's that is told: a child that is given it holds the lock as well.
+    The lock belongs to the yielded file descriptor. A child that inherits it also holds the lock.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -304,7 +304,7 @@ _DOING = {
 
 
 def put_back(path: Path) -> list[str]:
-    """Carries out a journal, if it is there; what could not be put back, in words."""
+    """Carries out a journal if it exists; returns a description of failed steps."""
     if not path.exists():
         return []
     with locked(path.parent):

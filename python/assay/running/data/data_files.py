@@ -39,7 +39,7 @@ class Sink(Protocol):
         ...
 
     def close(self) -> None:
-        """Writes what is left, and ends the file."""
+        """Writes the remaining rows and closes the file."""
         ...
 
 
@@ -48,11 +48,12 @@ class Wanted:
     """The files that are to be written.
 
     Attributes:
-        scale: None: the workload's own.
-        form: None: N-Triples of a workload that has them, else Parquet.
-        directory: Where; it is made if it is not there.
-        seed: Of the data; None: that of the data that runs load.
-        threads: That make rows.
+        scale: Scale of the data. None means the workload's own.
+        form: Format of the files. None means N-Triples for a workload that has triples, else
+            Parquet.
+        directory: Directory for the files. It is created if needed.
+        seed: Seed of the data; None means that of the data that runs load.
+        threads: Number of threads that generate rows.
     """
 
     workload: Workload
@@ -68,8 +69,8 @@ class DataFile:
     """A file that was written.
 
     Attributes:
-        rows: Of the table, which are statements of N-Triples and subjects of Turtle.
-        checksum: Of the rows, as the record of a run has it.
+        rows: Rows of the table, which are statements of N-Triples and subjects of Turtle.
+        checksum: Checksum of the rows, as the record of a run has it.
     """
 
     path: str
@@ -93,7 +94,7 @@ def offered(workload: Workload) -> dict[Format, tuple[str, ...]]:
 
 
 def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
-    """Writes a file a table. If that fails or is stopped, none of them is left.
+    """Writes one file for each table. If this fails or is stopped, no file is left.
 
     Raises:
         UsageError: If the workload has no files of that format, the scale or the seed is refused,

@@ -1,4 +1,4 @@
-"""The lock of a data set: a file beside it that is there only while a process holds it."""
+"""The lock of a data set: a file beside it that exists only while a process holds it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PREFIX, SUFFIX = ".", ".lock"
 
 
 def lock_file(root: Path, name: str) -> Path:
-    """Return where the lock of the data set of a name is."""
+    """Return the path of a data set's lock."""
     return root / f"{PREFIX}{name}{SUFFIX}"
 
 
@@ -27,7 +27,7 @@ def locked_names(root: Path) -> list[str]:
 
 @contextmanager
 def locked(root: Path, name: str, waiting: Callable[[], None]) -> Iterator[None]:
-    """Holds the lock of a data set; `waiting` is called where another process has it first."""
+    """Holds the lock of a data set; `waiting` is called if another process holds it."""
     file = lock_file(root, name)
     descriptor = _taken(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     if descriptor is None:
@@ -39,7 +39,7 @@ def locked(root: Path, name: str, waiting: Callable[[], None]) -> Iterator[None]
 
 @contextmanager
 def locked_if_free(root: Path, name: str) -> Iterator[bool]:
-    """Holds the lock of a data set that nobody uses; yields False where somebody does."""
+    """Holds the lock of an unused data set; yields False if another process uses it."""
     file = lock_file(root, name)
     descriptor = _taken(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with _held(file, descriptor):
@@ -47,7 +47,7 @@ def locked_if_free(root: Path, name: str) -> Iterator[bool]:
 
 
 def _taken(file: Path, operation: int) -> int | None:
-    """Lock the file and return its descriptor; None: another process has the lock."""
+    """Lock the file and return its descriptor; None if another process has the lock."""
     while True:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:

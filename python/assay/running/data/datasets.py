@@ -54,7 +54,7 @@ FORMAT = 2
 
 
 class DamagedDataError(Exception):
-    """A cached file is not as its manifest says."""
+    """A cached file differs from its manifest."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,11 @@ class DatasetKey:
     """The inputs that a data set depends on.
 
     Attributes:
-        generators_version: None where no generator makes its rows.
-        order: What was asked of the order of rows and tables; empty: nothing.
+        generators_version: Version of the generators. None means no generator makes its rows.
+        order: Requested order of rows and tables. Empty means none.
         foreign_keys: Whether there are foreign keys.
-        language: In which they are asked, tables or triples; None: the workload has no other.
+        language: Query language, which decides between tables and triples; None if the workload has
+            only one.
     """
 
     workload: str
@@ -93,10 +94,10 @@ class DatasetKey:
 
 
 class DatasetCache:
-    """Data sets below one directory, of which any number of processes may ask.
+    """Data sets below one directory, which any number of processes may use.
 
-    `waiting` is called when another process makes or copies the same data and has to be awaited,
-    `removed` for each data set that has to go so that the one just made may stay.
+    `waiting` is called when another process makes or copies the same data. `removed` is called for
+    each data set that is removed to make space for a new one.
     """
 
     def __init__(
@@ -120,9 +121,9 @@ class DatasetCache:
     ) -> dict[str, Any]:
         """Copies the data set to `target`, making it first if it is not there; its manifest.
 
-        `make` fills an empty directory and returns what is to stand in the manifest. A data set
-        that turns out damaged is made anew, once. `house` is told, once, how many bytes will come
-        to the target before any do.
+        `make` fills an empty directory and returns the content of the manifest. A damaged data set
+        is made again, once. `house` is called once with the number of bytes before they are copied
+        to the target.
 
         Raises:
             RunFailedError: If the disk is full or not writable.
@@ -190,7 +191,7 @@ class DatasetCache:
             self._removed(dataset)
 
     def sweep(self) -> None:
-        """Removes what loads left that were killed; those under way hold their lock."""
+        """Removes files that killed loads left. Current loads hold their lock."""
         for name in sweep(self._root):
             log.info("%s is removed: its process was killed", self._root / name)
 

@@ -32,8 +32,8 @@ class Filled:
 
     Attributes:
         tables: Rows, checksum and seconds of each.
-        rows: Of all tables.
-        seconds: From the first row that was made to the last one that was counted.
+        rows: Rows of all tables.
+        seconds: Time from the first generated row to the last counted one.
         client_cpu_s: CPU time of this process meanwhile, which made, encoded and sent them; None
             where the engine is in this process, too.
     """
@@ -50,10 +50,10 @@ class Filled:
 
 
 def fill(engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
-    """Makes and loads all tables of `Loading.filling`, or all triples where they are asked for.
+    """Generates and loads all tables of `Loading.filling`, or all triples if requested.
 
     Raises:
-        EngineError: With what the engine refused.
+        EngineError: If the engine refuses a statement or rows.
         RunFailedError: If rows are missing, there is no room to sort them, or the engine holds
             none of that kind.
     """

@@ -34,9 +34,9 @@ class KeptDataset:
     """A data set that can be used by a run, or made again.
 
     Attributes:
-        name: Of its directory: workload, scale, engine, and a digest of all it depends on.
+        name: Name of its directory: workload, scale, engine, and a digest of all it depends on.
         bytes: Space that it takes on the disk.
-        used_s: When a run last copied it, in seconds since 1970.
+        used_s: Time of the last copy for a run, in seconds since 1970.
     """
 
     name: str
@@ -57,10 +57,10 @@ def note_use(place: Path) -> None:
 
 
 def asked_limit_bytes() -> int | None:
-    """Return the space that `ASSAY_CACHE_KEEP` leaves to data sets; None: it is not set.
+    """Return the space that `ASSAY_CACHE_KEEP` allows for data sets; None if it is not set.
 
     Raises:
-        UsageError: If it is no size.
+        UsageError: If its value is not a valid size.
     """
     asked = os.environ.get(KEEP_VARIABLE)
     return parse_keep(KEEP_VARIABLE, asked) if asked else None
@@ -69,10 +69,11 @@ def asked_limit_bytes() -> int | None:
 def limit_bytes(root: Path) -> int:
     """Return the space that data sets may take together.
 
-    It is what `ASSAY_CACHE_KEEP` says, else half of what would be free without them.
+    It is the value of `ASSAY_CACHE_KEEP`, or else half of the space that would be free without
+    them.
 
     Raises:
-        UsageError: If `ASSAY_CACHE_KEEP` is no size.
+        UsageError: If `ASSAY_CACHE_KEEP` is not a valid size.
     """
     asked_bytes = asked_limit_bytes()
     if asked_bytes is not None:
@@ -81,7 +82,7 @@ def limit_bytes(root: Path) -> int:
 
 
 def space_bytes(root: Path) -> int:
-    """Return what would be free on the disk of data sets without any of them."""
+    """Return the bytes that would be free on the disk of data sets without any of them."""
     existing = next(path for path in [root.absolute(), *root.absolute().parents] if path.exists())
     kept_bytes = sum(dataset.bytes for dataset in kept_datasets(root))
     return shutil.disk_usage(existing).free + kept_bytes
@@ -119,7 +120,7 @@ def partial_names(root: Path) -> list[str]:
 
 
 def sweep(root: Path) -> list[str]:
-    """Removes what killed processes left: data sets that are not whole, locks that nobody holds.
+    """Removes incomplete data sets and unheld locks, which killed processes left.
 
     Returns:
         The names of files and directories that were removed.
@@ -164,7 +165,7 @@ def _directories(root: Path, pattern: str = "*") -> Iterator[Path]:
 
 
 def _kept(place: Path) -> KeptDataset | None:
-    """Return what is known of a data set; None: it was removed just now."""
+    """Return what is known of a data set; None if it was removed just now."""
     manifest = place / MANIFEST
     try:
         used_s = (manifest if manifest.is_file() else place).stat().st_mtime

@@ -1,7 +1,7 @@
 """Fills an engine with a workload's data.
 
-It is done in a host of its own: memory that loading took would stand in the peaks of queries. Only
-where a run is to begin as loading left the engine, an embedded one is filled by the driver's host.
+Loading has its own process, because its memory would count in the peaks of queries. An embedded
+engine is loaded in the driver's process only if the run begins in the state after loading.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Loading:
         }
 
     def filled(self, loader: Driver) -> dict[str, Any]:
-        """Hears a host load, to its end; what was loaded."""
+        """Follows a loading process to its end, and returns the loaded data's facts."""
         while (message := loader.next())["kind"] != "loaded":
             self._tell(message)
         loaded = {"tables": message["tables"], "load": message["load"]}

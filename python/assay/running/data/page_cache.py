@@ -1,6 +1,6 @@
 """The page cache under the files of one directory: how much of them it holds, read in, evicted.
 
-All of it is done to these files alone, and needs no right but to read them.
+Only these files are affected, and only read permission is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ READ_BYTES = 1 << 22
 
 
 def files_below(directory: Path) -> list[Path]:
-    """Regular files of a directory and all below it; none where it is not there."""
+    """Return the regular files below a directory; empty if it does not exist."""
     return sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
 
 
@@ -34,7 +34,7 @@ def resident_bytes(directory: Path) -> int:
 
 
 def evict(directory: Path) -> None:
-    """Writes back what is dirty, then asks the kernel to let go of the pages; it may not."""
+    """Writes dirty pages back, then asks the kernel to evict all pages; it may keep some."""
     for path in files_below(directory):
         with _opened(path) as descriptor:
             os.fsync(descriptor)

@@ -1,7 +1,7 @@
 """Sorts a table's rows between the generator and the engine that loads them.
 
-Rows that are equal in the columns stay in the generator's order, so the same rows come in the same
-order on any machine. What has no place in memory is spilled to files.
+Rows with equal values in the columns keep the generator's order, so the result is the same on any
+machine. Rows that do not fit into memory are spilled to files.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SortedRows:
 
     @property
     def checksum(self) -> str:
-        """The checksum of the generated rows, whatever their order."""
+        """Return the checksum of the generated rows, independent of their order."""
         return self._rows.checksum
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -107,8 +107,8 @@ def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnecti
     """Yield the connection that sorts, with files below `spill`, which are gone afterwards.
 
     Args:
-        spill: A directory of its own.
-        needed_bytes: What the rows that are sorted at once take in memory, estimated.
+        spill: Directory for temporary files.
+        needed_bytes: Estimated memory of the rows that are sorted at once.
 
     Raises:
         RunFailedError: If they fit neither into memory nor onto the disk.
@@ -131,7 +131,7 @@ def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnecti
 
 
 def check_room(needed_bytes: float, memory_bytes: int, spill: Path) -> None:
-    """Refuses to sort what fits neither into memory nor, spilled, onto the disk."""
+    """Refuses a sort that fits neither into memory nor, spilled, onto the disk."""
     spilled_bytes = round(needed_bytes * SPILLED_SIZES)
     free_bytes = shutil.disk_usage(spill).free
     if spilled_bytes > memory_bytes and spilled_bytes > free_bytes:

@@ -74,7 +74,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
     idempotent = True
 
     def setup(self, worker: Worker) -> None:
-        """Adds what owners may ask for."""
+        """Adds the handlers of requests from runs."""
         self._busy = False
         worker.handlers[OP_WHO] = self.who
         worker.handlers[OP_CLOCK] = self.clock
@@ -175,7 +175,7 @@ def serve(
     listen: bool,
     tell: Callable[[str], None],
 ) -> None:
-    """Is an agent, or with `listen` the place where agents and runs meet, until a signal.
+    """Serve as an agent, or with `listen` as the meeting place of agents and runs, until a signal.
 
     Raises:
         RunFailedError: If the address cannot be bound, or another agent has the name.

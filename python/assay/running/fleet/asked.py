@@ -40,7 +40,7 @@ class Meeting:
     Attributes:
         scheme: `tcp` or `tls`.
         host: Name or address.
-        port: Its port.
+        port: Port of the meeting place.
     """
 
     scheme: str
@@ -64,11 +64,11 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The hosts that are asked for.
+    """The requested hosts of a fleet.
 
     Attributes:
-        hosts: How many; None: all that have joined.
-        meeting: Where they are met; None: agents of our own on this host.
+        hosts: Number of hosts. None means all that have joined.
+        meeting: Address of the meeting place. None means agents that the run starts on this host.
     """
 
     hosts: int | None
@@ -81,7 +81,8 @@ class EngineHost:
 
     Attributes:
         name: What it is called.
-        pids: The engine's processes there; empty: who listens on the server's port.
+        pids: The engine's processes on that host. Empty means the process that listens on the
+            server's port.
     """
 
     name: str
@@ -92,7 +93,7 @@ def parse_fleet(text: str) -> Fleet:
     """The meaning of `--fleet`: `3`, `tcp://HOST:PORT` or `3@tcp://HOST:PORT`.
 
     Raises:
-        UsageError: If it is none of these.
+        UsageError: If the text does not have one of these forms.
     """
     if text.isdecimal():
         hosts = int(text)
@@ -115,7 +116,7 @@ def parse_meeting(text: str, who: str) -> Meeting:
     """An address such as `tcp://127.0.0.1:8786` or `tls://driver-1:8786`.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If the text is not a valid address.
     """
     scheme, _, place = text.partition("://")
     match = _PLACE.fullmatch(place)
@@ -125,10 +126,10 @@ def parse_meeting(text: str, who: str) -> Meeting:
 
 
 def parse_engine_host(text: str | None) -> EngineHost | None:
-    """The meaning of `--engine-host`: `db-1`, or `db-1:4711,4712`; None of None.
+    """Parse `--engine-host`: `db-1`, or `db-1:4711,4712`; None for None.
 
     Raises:
-        UsageError: If it is none of these.
+        UsageError: If the text does not have one of these forms.
     """
     if text is None:
         return None
@@ -143,12 +144,12 @@ def parse_engine_host(text: str | None) -> EngineHost | None:
 
 
 def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool) -> None:
-    """Refuses what others could listen to or speak to, unless it is allowed.
+    """Refuses connections that others could read or use, unless they are allowed.
 
     Args:
         meeting: The address.
-        tls: The directory with certificates; None: none is named.
-        prefix: How the options begin: `--fleet-` or `--`.
+        tls: The directory with certificates; None if not given.
+        prefix: Prefix of the options: `--fleet-` or `--`.
         plain: Whether it is allowed.
 
     Raises:
@@ -168,10 +169,10 @@ def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool
 
 
 def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
-    """Refuses a fleet for what only one driver can do.
+    """Refuses a fleet for runs that only a single driver supports.
 
     Raises:
-        UsageError: With the mend.
+        UsageError: If the run does not support a fleet. The message says what to change.
     """
     if request.fleet is None:
         return
@@ -218,7 +219,7 @@ def tls_directory(text: str, prefix: str) -> Path:
     """A directory with the certificates that `security` takes.
 
     Raises:
-        UsageError: If one of them cannot be read.
+        UsageError: If a file cannot be read.
     """
     directory = Path(text).expanduser().absolute()
     for name in TLS_FILES:
@@ -231,7 +232,7 @@ def tls_directory(text: str, prefix: str) -> Path:
 
 
 def security(tls: Path | None) -> Security:
-    """Return the security of Dask's connections; certificates are asked of both ends."""
+    """Return the security of Dask's connections; both ends need certificates."""
     from distributed.security import Security
 
     if tls is None:

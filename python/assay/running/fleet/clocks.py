@@ -1,7 +1,8 @@
-"""Clocks of other hosts: how far theirs is ahead of ours, how sure that is, and how it drifts.
+"""Clocks of other hosts: offset from this host's clock, its uncertainty and its drift.
 
-By exchanges as NTP has them (RFC 5905, sections 8 and 10): of several, the one that took least time
-tells most. Its offset is off by at most half of that time, however unequal the two ways were.
+It uses exchanges like NTP (RFC 5905, sections 8 and 10). Of several, the shortest exchange is the
+most exact. The error of its offset is at most half of its duration, even if the two directions
+differ.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ PPM = 1e6
 
 @dataclass(frozen=True)
 class Exchange:
-    """One question for the time: CLOCK_MONOTONIC in ns, ours at both ends, theirs in between."""
+    """One request for the time: CLOCK_MONOTONIC in ns, ours before and after, theirs in between."""
 
     sent_ns: int
     theirs_ns: int
@@ -36,10 +37,10 @@ class Offset:
     """The offset of another clock from ours at a moment.
 
     Attributes:
-        at_ns: That moment, of our clock.
-        offset_ns: Theirs less ours.
+        at_ns: The moment on our clock.
+        offset_ns: Their clock minus ours.
         uncertainty_ns: The true one is not further away than this.
-        exchanges: How many were made.
+        exchanges: Number of exchanges.
     """
 
     at_ns: int
@@ -62,7 +63,7 @@ class ClockOf:
 
     Attributes:
         before: As measured before the first phase.
-        after: As measured after the last; None: nobody answered any more.
+        after: As measured after the last; None means nobody answered any more.
         same: Whether it is the very clock of the run, so that nothing has to be measured.
     """
 

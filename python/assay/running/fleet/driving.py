@@ -113,7 +113,7 @@ def _files(raw: Path) -> Iterator[Path]:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """CPU time that a process has used so far; None: it is gone."""
+    """CPU time that a process has used so far; None if it is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

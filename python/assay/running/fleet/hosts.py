@@ -1,6 +1,6 @@
-"""A fleet as one driver: what a run asks of a driver's host is asked of all, and answered once.
+"""Presents a fleet as one driver: requests go to all hosts, and answers are merged.
 
-Invariant: from the word to go on, a host that is gone is an outcome, and the others go on.
+Invariant: after the start, a lost host is recorded as an outcome, and the others continue.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Member:
 
 
 class FleetDriver:
-    """All hosts of a fleet, with the words of one driver's host."""
+    """All hosts of a fleet, with the interface of one driver's process."""
 
     def __init__(
         self, agents: Agents, subject: Subject, job: dict[str, Any], run: RunWriter
@@ -136,7 +136,7 @@ class FleetDriver:
             self._agents.drive(member.number, self._job | own)
 
     def send(self, kind: str, **facts: object) -> None:
-        """Says a word to all hosts; plans are asked of the first."""
+        """Sends a message to all hosts; requests for plans go only to the first."""
         if kind == GO:
             self._going = True
         asked = self._members[:1] if kind == "plan" else self._members
@@ -165,7 +165,7 @@ class FleetDriver:
                 return answer
 
     def close(self) -> None:
-        """Takes leave of all hosts; what came of them is part of the record whatever happened."""
+        """Ends the connections to all hosts and records their outcome in every case."""
         for member in self._members:
             self._agents.leave(member.number)
         if not self._merged:

@@ -1,6 +1,6 @@
 """Meeting the agents of a fleet: who they are, connections to them, their clocks.
 
-Everything of Dask is done by one thread with a loop of its own; a run asks it and waits.
+One thread with its own event loop does all work with Dask. A run calls it and waits.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Agent:
 
     Attributes:
         name: What it is called.
-        address: Where it is reached.
-        who: What it told of itself, see `contract.whose`.
+        address: Address of the agent.
+        who: Facts that it reported about itself, see `contract.whose`.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Agent:
 
 
 class Agents:
-    """The agents of one run, and the loop that talks to them.
+    """The agents of one run, and the event loop that communicates with them.
 
     `met` are those that drive, by their numbers; `engine_host` is the one that observes the engine,
     where one does, and its number is `ENGINE_HOST`. `inbox` has a pair for each message of a share:
@@ -125,7 +125,7 @@ class Agents:
         self.run(self._ask_for(ENGINE_HOST, OP_OBSERVE, job))
 
     def say(self, number: int, kind: str, **facts: object) -> None:
-        """Hands a word on to the driver of a host; one that is gone does not hear it."""
+        """Sends a message to the driver of a host, if the host is still connected."""
         self.run(self._say(number, {"kind": kind, "facts": facts}))
 
     def leave(self, number: int) -> None:
@@ -133,7 +133,7 @@ class Agents:
         self.run(self._leave_one(number))
 
     def leave_all(self) -> None:
-        """Talks to nobody any more."""
+        """Ends all connections."""
         self.run(self._leave())
 
     def clock(self, number: int) -> Offset | None:
@@ -143,12 +143,13 @@ class Agents:
     async def meet(
         self, meeting: Meeting, wanted: int | None, engine_host: str | None, tell: Teller
     ) -> None:
-        """Waits until enough agents are there, and the one on the engine's host beside them.
+        """Waits until enough agents are connected, including the one on the engine's host.
 
-        `wanted` drive; None: as many as there are, one at least.
+        `wanted` drive; None means as many as there are, one at least.
 
         Raises:
-            RunFailedError: If they do not come, or one that this run started has ended.
+            RunFailedError: If agents are missing after the timeout, or one that this run started
+                has ended.
         """
         from distributed.core import rpc
 
@@ -282,13 +283,13 @@ class Agents:
 def gathered(
     request: RunRequest, guardian: Guardian | None, raw: Path, teller: Teller
 ) -> Iterator[Agents | None]:
-    """The agents of a run's fleet; those of our own end when the block is left.
+    """Yield the agents of a run's fleet. Agents that the run started end with the block.
 
     None where no fleet is asked for. Without a guardian nothing is driven, and only the agent on
     the engine's host is waited for.
 
     Raises:
-        RunFailedError: If they do not come.
+        RunFailedError: If agents are missing after the timeout.
     """
     if request.fleet is None:
         yield None

@@ -32,10 +32,10 @@ class AgentPart:
     """The results of one host.
 
     Attributes:
-        directory: Its streams and files.
-        number: Of the host, from 0.
-        clock: Of the host.
-        report: What its driver counted; None: it did not get to tell.
+        directory: Directory with its streams and files.
+        number: Number of the host, from 0.
+        clock: Clock of the host.
+        report: Counts of its driver; None if it ended before it sent them.
     """
 
     directory: Path
@@ -45,7 +45,7 @@ class AgentPart:
 
 
 def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
-    """Appends what came of a stream or a file to what came before.
+    """Appends a received part of a stream or file to the earlier parts.
 
     Raises:
         RunFailedError: If it is sent to another place.
@@ -62,12 +62,12 @@ def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
 def merge_streams(
     parts: Sequence[AgentPart], raw: Path, streams: Mapping[str, Sequence[str]] = STREAMS
 ) -> None:
-    """Writes the streams of all parts into `raw`; what was cut short is taken as far as it goes.
+    """Writes the streams of all parts to `raw`; incomplete streams are read to their last batch.
 
     Args:
-        parts: In the order of their rows.
-        raw: Where to.
-        streams: By name, with the columns that are moments of a host's clock.
+        parts: Parts in the order of their rows.
+        raw: Target directory.
+        streams: Columns with times of a host's clock, by stream.
     """
     for name, times in streams.items():
         writer: pa.RecordBatchStreamWriter | None = None
@@ -83,7 +83,7 @@ def merge_streams(
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Whole batches of a stream, up to its end or to where it was cut off.
+    """Yield the complete batches of a stream, up to its end or its cut.
 
     A stream without rows gives one batch that has none.
     """

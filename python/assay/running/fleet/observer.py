@@ -60,7 +60,7 @@ class Observer:
         accounts: Processes that are followed there.
 
     Raises:
-        RunFailedError: If it finds no process of the engine.
+        RunFailedError: If no process of the engine is found.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Observer:
                 probe_facts[name] = probe_facts[name] | {"error": text}
 
     def _answer(self, kind: str) -> dict[str, Any] | None:
-        """Return the agent's next message; None: it is gone, and `_error` says how."""
+        """Return the agent's next message; None if it is gone, and `_error` says how."""
         try:
             message = self._told.get(timeout=PATIENCE_S)
         except queue.Empty:

@@ -41,8 +41,8 @@ WHO_MAY = "this takes an agent that may see the server's process: that of root, 
 class Observing(Work):
     """Probes of an engine on this host.
 
-    The job has `probes` (their names), `interval_s`, `pids` (of the engine; empty: they are looked
-    for) and `port` (where the server listens; None: that is not known).
+    The job has `probes` (their names), `interval_s`, `pids` (of the engine; empty if they are
+    looked for) and `port` (where the server listens; None if that is not known).
     """
 
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:

@@ -1,7 +1,7 @@
 """Carries out an agent's work for an owner in a thread of its own, and sends the files along.
 
-Invariant: nothing of it outlives it. What it starts is a child of a guardian of its own, and what
-it wrote is in that guardian's directory.
+Invariant: nothing remains after it ends. Its processes are children of its own guardian, and its
+    files are in that guardian's directory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Work(ABC):
     """Begins when it is made.
 
     Args:
-        job: What the owner asks for.
+        job: Request of the owner.
         post: Sends a message to the owner, waiting while many wait; False: nobody listens.
     """
 
@@ -40,15 +40,15 @@ class Work(ABC):
         self._thread.start()
 
     def say(self, word: dict[str, Any]) -> None:
-        """A word of the owner's."""
+        """Pass on a message of the owner."""
         self._words.put(word)
 
     def abandon(self) -> None:
-        """Nobody listens any more: it ends at once."""
+        """End the work at once, because the owner is gone."""
         self._words.put({"kind": CANCEL, "facts": {}})
 
     def join(self, timeout_s: float) -> None:
-        """Waits until nothing of it is left."""
+        """Waits until the work has ended completely."""
         self._thread.join(timeout_s)
 
     @property
@@ -74,7 +74,7 @@ class Work(ABC):
             self._post({"kind": FAILED, "message": message, "exit_code": code})
 
     def _word(self, timeout_s: float = 0.0) -> dict[str, Any] | None:
-        """The owner's next word; None: there is none in time."""
+        """The owner's next word; None if there is none in time."""
         try:
             return self._words.get(timeout_s > 0, timeout_s)
         except queue.Empty:

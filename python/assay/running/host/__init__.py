@@ -1,1 +1,1 @@
-"""The host: what it lets us measure, its devices and memory, and the state that a run begins in."""
+"""The host: its abilities, devices and memory, and the start state of a run."""

@@ -1,4 +1,4 @@
-"""Finds what this host lets us measure. Each ability is tried, not guessed."""
+"""Finds what can be measured on this host. Each ability is tried, not guessed."""
 
 from __future__ import annotations
 

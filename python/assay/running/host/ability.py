@@ -13,7 +13,7 @@ class Ability:
         name: What it is.
         works: `yes`, `partly` or `no`.
         seen: What was seen.
-        mend: How to allow more; empty where nothing is missing or nothing can be done.
+        mend: How to allow more; empty if nothing is missing, or nothing can be done.
     """
 
     name: str

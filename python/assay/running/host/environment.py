@@ -23,7 +23,7 @@ def describe_host(directory: Path, data: Path | None = None) -> dict[str, Any]:
 
     Args:
         directory: Where instances are.
-        data: Where the measured one has its data; None: that is not known.
+        data: Where the measured one has its data; None if that is not known.
     """
     mounted = mount_of(directory if data is None else data)
     source = None if mounted is None else mounted["device"]

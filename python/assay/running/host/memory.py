@@ -15,7 +15,7 @@ def available_bytes(meminfo: Path = MEMINFO) -> int:
     """Return the bytes of memory that are available without writing anything out.
 
     Raises:
-        RunFailedError: If the kernel does not tell.
+        RunFailedError: If the kernel does not report it.
     """
     for line in meminfo.read_text(encoding="ascii").splitlines():
         name, _, amount = line.partition(":")

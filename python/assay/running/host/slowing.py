@@ -1,7 +1,7 @@
-"""A resource made slower for the engine, and for nobody else: what is asked, and how it is done.
+"""Makes a resource slower for the engine only: parses the request and carries it out.
 
-A process of ours looks at the engine's tasks and stops them in proportion to what they took. It is
-started through the guardian, which has everything go on that it left stopped.
+A separate process samples the engine's tasks and stops them in proportion to their resource use.
+The guardian starts it and resumes all tasks that it leaves stopped.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ def _factor(name: str, text: str) -> float:
 
 
 def check_slow(request: RunRequest, kind: str) -> None:
-    """Refuses to slow what is not ours to stop, or no process.
+    """Refuses to slow an engine without processes, or with processes of other users.
 
     Args:
-        request: What is asked for.
-        kind: Of the engine: `embedded`, `server` or `none`.
+        request: The request of the run.
+        kind: Kind of engine: `embedded`, `server` or `none`.
 
     Raises:
-        UsageError: With the mend.
+        UsageError: If the request is refused. The message says what to change.
     """
     if not request.slow:
         return
@@ -94,10 +94,10 @@ def slowed(
 ) -> Iterator[dict[int, str]]:
     """Slows the engine until the block is left; yields the slower's process with its account.
 
-    What was done is then in run.json. Nothing happens where nothing is asked.
+    run.json records the result. Without a request nothing happens.
 
     Raises:
-        RunFailedError: If it cannot be slowed.
+        RunFailedError: If the engine cannot be slowed.
     """
     if not request.slow:
         yield {}

@@ -1,4 +1,4 @@
-"""The state that a run begins in: what of the data is in memory before the first query.
+"""The start state of a run: which data are in memory before the first query.
 
 It is set while nothing of the engine runs, looked at, and recorded with whatever could not be done:
 whether it was reached is for a check to say. Of `loaded` nothing is set: it is what loading left.
@@ -32,10 +32,10 @@ class State:
     """The recorded state.
 
     Attributes:
-        asked: One of `assay.running.asked.request.STATES`.
-        passes: Untimed passes before the timed ones; None of a mix.
-        how: What was done, in words.
-        left: What was not done, or was of no effect, in words.
+        asked: Requested state, one of `assay.running.asked.request.STATES`.
+        passes: Number of untimed passes before the timed ones. None means a mix.
+        how: Steps that were taken to reach the state.
+        left: Steps that were not taken or had no effect.
         host_changes: What was changed that others on the host notice.
         data_bytes: Size of the data files, or of the file that is asked; None of others' servers.
         resident_bytes_before_start: How much of them was in memory, nothing of the engine running;
@@ -64,7 +64,7 @@ class State:
 
 
 def state_of(request: RunRequest) -> State:
-    """The state that is asked for, nothing done yet."""
+    """Return the requested state, without setting it."""
     passes = request.state_passes if request.clients is None else None
     state = State(request.state, passes)
     if passes:
@@ -75,10 +75,10 @@ def state_of(request: RunRequest) -> State:
 
 
 def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) -> State:
-    """Brings the files below `data` into the state that is asked for; nothing of the engine runs.
+    """Brings the files below `data` into the requested state, while the engine is stopped.
 
     Args:
-        request: What is asked for.
+        request: The request of the run.
         data: The instance's data files.
         drop_caches: The kernel's file that drops caches of the whole host, if that is allowed.
     """

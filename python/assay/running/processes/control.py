@@ -36,7 +36,7 @@ class Channel:
         """The next message; None at the end of the channel.
 
         Raises:
-            TimeoutError: If none came in time.
+            TimeoutError: If no message arrived in time.
         """
         while b"\n" not in self._buffer:
             if not select.select([self._socket], [], [], timeout_s)[0]:

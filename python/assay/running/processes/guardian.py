@@ -310,7 +310,7 @@ class _Guard:
         self._settle()
 
     def _sleep_s(self, seconds_max: float | None) -> float | None:
-        """Until the next thing that no event announces; None: only events matter."""
+        """Until the next thing that no event announces; None means only events matter."""
         limits = [] if seconds_max is None else [seconds_max]
         for child in self.children.values():
             if child.kill_at_s is None:

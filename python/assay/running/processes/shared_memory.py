@@ -147,7 +147,7 @@ def _memory(segment: Segment) -> ServerMemory | None:
 
 
 def _content(segment_id: int) -> bytes | None:
-    """The bytes of a segment; None: it is gone, or somebody else's."""
+    """The bytes of a segment; None if it is gone, or somebody else's."""
     address = _LIBC.shmat(segment_id, None, _SHM_RDONLY)
     if address == _NOWHERE:
         return None

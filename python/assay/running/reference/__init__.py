@@ -1,1 +1,1 @@
-"""The rows that answers are compared with, and the engine that says which are right."""
+"""The rows that answers are compared with, and the reference engine that computes them."""

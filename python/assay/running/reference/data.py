@@ -96,7 +96,7 @@ class ReferenceData:
 
     Args:
         tables: Batches of each table as loaded.
-        refresh: What changes them; None: nothing does.
+        refresh: What changes them; None if nothing does.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The engine that says which rows are right: DataFusion, in memory, never the one under test."""
+"""The reference engine, which computes the expected rows: DataFusion, in memory."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Answer:
     """Rows as the reference has them.
 
     Attributes:
-        columns: Their names.
-        rows: In the order in which they came.
+        columns: Names of the columns.
+        rows: Rows in the returned order.
         ordered_by: Columns by which they had to be ordered.
     """
 

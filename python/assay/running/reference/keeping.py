@@ -38,10 +38,10 @@ class OperationAnswer:
     """The rows of an operation, to be kept.
 
     Attributes:
-        operation: Its name.
-        answer: What stands beside the rows; None: it has none that can be kept.
+        operation: Name of the operation.
+        answer: What stands beside the rows; None if it has none that can be kept.
         change: `new`, `the same` as what is kept, or how it differs from that.
-        why_not: Why it has none.
+        why_not: Reason why it has no answer.
         text: The rows as a file has them.
     """
 

@@ -1,1 +1,1 @@
-"""Servers: started, reached, filled, killed, and looked at after a crash."""
+"""Servers: starting, connecting, loading, killing, and checks after a crash."""

@@ -29,8 +29,8 @@ class Reached:
 
     Attributes:
         address: May hold a password.
-        bridge_pids: Processes of ours that it is asked through.
-        last_words: None while these live; else how one ended.
+        bridge_pids: Process ids of the bridge to the server.
+        last_words: Returns None while these run; otherwise how one ended.
     """
 
     address: Address

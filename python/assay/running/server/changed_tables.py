@@ -78,7 +78,7 @@ def serve_changes(
     Args:
         channel: To whoever asked; hears `changed` and `undone`.
         job: `make` and `undo`: statements by label.
-        engine: Of the server.
+        engine: Engine of the server.
         instance: Attached.
 
     Raises:

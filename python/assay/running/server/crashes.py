@@ -1,4 +1,4 @@
-"""A server of ours that dies while it is driven: recorded, started again, and the run goes on."""
+"""Records a crash of Assay's server under load and restarts it, so that the run continues."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Crashes:
         self._noted: list[dict[str, Any]] = []
 
     def look(self, subject: Subject) -> None:
-        """Starts a server that is gone again, where its engine knows how.
+        """Restarts a server that died, if its engine supports this.
 
         Raises:
-            RunFailedError: If it cannot be started again, or died too often.
+            RunFailedError: If the server cannot be restarted, or died too often.
         """
         last_words = subject.last_words()
         if last_words is None:

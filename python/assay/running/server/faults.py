@@ -25,10 +25,10 @@ GONE_PATIENCE_S, LOOK_S = 10.0, 0.001
 
 
 def check_faults(request: RunRequest, workload: Workload) -> None:
-    """Refuses a kill that could not be made, or would tell nothing; and copies likewise.
+    """Refuses a kill or snapshots that are impossible or without meaning.
 
     Raises:
-        UsageError: With the mend.
+        UsageError: If they are refused. The message says what to change.
     """
     if request.kill_s is not None and request.copies:
         raise UsageError(
@@ -84,7 +84,7 @@ class Kill:
 
     @property
     def due_in_s(self) -> float | None:
-        """Seconds until it is due, not below 0; None: that is not known yet, or it was done."""
+        """Seconds until it is due, not below 0; None if that is not known yet, or it was done."""
         if self._at_s is None or self.done:
             return None
         return max(0.0, self._at_s - time.monotonic())
@@ -95,7 +95,7 @@ class Kill:
         An engine that lives in the driver's process is killed with it.
 
         Raises:
-            RunFailedError: If there is nothing to be killed, or it does not end.
+            RunFailedError: If the engine has no process, or a process does not end.
         """
         self.done = True
         roots = tuple(driver_pids) if subject.embedded else subject.pids

@@ -36,10 +36,11 @@ def opened_file(
     """Opens a database file, and closes it when the block is left.
 
     Args:
-        name: Of the engine.
+        name: Name of the engine.
         file: The database file.
         reads_only: Whether nothing may be written into it.
-        scratch: Where the engine sorts what it has no memory for; None: where temporary files are.
+        scratch: Where the engine sorts what it has no memory for; None means where temporary files
+            are.
 
     Raises:
         UsageError: If the engine opens no files.
@@ -64,7 +65,7 @@ def run_on_file(
 
     Raises:
         UsageError: If the engine runs no SQL of ours.
-        EngineError: If it refuses a statement, or cannot open the file.
+        EngineError: If the engine refuses a statement, or cannot open the file.
     """
     with opened_file(name, file, reads_only=False, scratch=scratch) as (engine, instance):
         if not isinstance(engine, Prepares):

@@ -33,11 +33,13 @@ class Recovered:
     """One database that was recovered, as it stands in run.json.
 
     Attributes:
-        number: From 1; its directory in `raw/recovered/`.
+        number: Number from 1, which is also its directory in `raw/recovered/`.
         kind: What it was recovered from: a `kill`, or a `copy` of the device.
-        before_ns: What was acknowledged before this has to be there; None: all that ever was.
-        recovery_s: From the engine's start until it answered; None: it never did.
-        error: Why it could not be asked; None: it was.
+        before_ns: Writes acknowledged before this time must exist. None means all acknowledged
+            writes.
+        recovery_s: Seconds from the engine's start to its first answer. None means it never
+            answered.
+        error: Reason why it could not be queried; None if it was queried.
     """
 
     number: int
@@ -63,7 +65,7 @@ class Recoveries:
 
         Args:
             kind: What it is recovered from.
-            before_ns: What was acknowledged before this has to be there; None: all.
+            before_ns: What was acknowledged before this has to be there; None means all.
             bring_up: Entered, it starts the engine on what is left, and answers; left, it takes it
                 down. An embedded engine is started by the host that asks.
         """
@@ -109,7 +111,7 @@ def ask_recovered(
         Seconds that the host took to start or reach the engine.
 
     Raises:
-        AssayError: If it cannot be asked, or an operation of the workload failed on it.
+        AssayError: If it cannot be queried, or an operation of the workload failed on it.
     """
     raw = run.raw / RECOVERED_DIR / str(number)
     raw.mkdir(parents=True)

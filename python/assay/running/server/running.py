@@ -1,4 +1,4 @@
-"""A run on a server that runs already: what is not ours is not touched.
+"""A run on the user's server, which leaves the user's data unchanged.
 
 Tables are made in a namespace of our own. Its mark says whose it is and whether it is whole: one
 that a killed run left is told from one that was kept on purpose, and both from somebody else's.
@@ -45,7 +45,7 @@ def running(
     """The server with the workload's data; our tables are dropped when the block is left.
 
     Raises:
-        UsageError: If something is in the way that we did not make.
+        UsageError: If a file is in the way that Assay did not create.
     """
     with (
         reached(

@@ -73,8 +73,9 @@ def unprivileged_user() -> User | None:
 class ServerLauncher:
     """Launches one server at a time; `log` is its log file. See `assay.engines.contract.Launcher`.
 
-    `cpus` are those that programs may use, `cpus_beside` those of what attends the server; empty:
-    all of them. `groups` are the files of members of control groups that the server is put into.
+    `cpus` are those that programs may use, `cpus_beside` those of what attends the server; empty
+    means all of them. `groups` are the files of members of control groups that the server is put
+    into.
     """
 
     def __init__(

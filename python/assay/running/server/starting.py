@@ -1,4 +1,4 @@
-"""Brings up what a run is pointed at, with its data, and takes it down again."""
+"""Starts the engine of a run with its data, and stops it at the end."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NOTICING_S, LOOK_S = 2.0, 0.1
 
 
 class DiedLoadingError(RunFailedError):
-    """A server of ours died while its tables were loaded; says how."""
+    """Error: Assay's server died while its tables were loaded."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Steps:
 
     Attributes:
         changes: What is changed for them, and where the engine lives.
-        change: Changes them on an engine that runs; None: nothing is to be changed.
+        change: Changes them on an engine that runs; None if nothing is to be changed.
         settle: Told of the data files of an engine of ours while nothing of it runs, or as
             loading left it where that is the state.
         restart: Whether an engine that changed them has to be gone before `settle`.
@@ -70,7 +70,7 @@ class Steps:
 def ready(
     asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps
 ) -> Iterator[tuple[Subject, Dataset]]:
-    """The engine with its data, ready to be driven; and what the data are (None: there are none).
+    """Yield the engine with its data, ready for the load, and facts of the data (None: no data).
 
     A server of ours is stopped when the block is left; one that runs already goes on, without the
     tables that were made on it.

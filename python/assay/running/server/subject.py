@@ -32,7 +32,7 @@ class Subject:
     """An engine that can be driven.
 
     Attributes:
-        engine: Its name.
+        engine: Name of the engine.
         reached: How a host reaches it: `data`, `scratch` and `settings`, or `address`. May hold a
             password, so it is neither recorded nor logged.
         pids: Root processes of a server on this host; empty for an embedded engine, and for a
@@ -40,12 +40,14 @@ class Subject:
         embedded: Whether it lives in the host.
         bridge_pids: Processes of ours between a server and those who ask it.
         reachable: Whether other hosts may reach it, as a server that runs already.
-        port: Where a server that runs already listens; None: that is not known.
-        nodes: Those of a cluster; empty: it is none.
-        last_words: None while it is there; else how it ended. For servers of ours.
-        revive: Starts a server of ours that died again, at the same address; None: that cannot be.
+        port: Port of a server that runs already; None if not known.
+        nodes: Nodes of a cluster; empty if not a cluster.
+        last_words: Returns None while it runs; otherwise how it ended. Only for Assay's servers.
+        revive: Starts a server of ours that died again, at the same address; None if that cannot
+            be.
         anew: Starts the engine as for the run on data that are there, its own or a copy of them,
-            when nothing of it runs any more, and takes it down; None: a server that is not ours.
+            when nothing of it runs any more, and takes it down; None means a server that is not
+            ours.
     """
 
     engine: str
@@ -61,7 +63,7 @@ class Subject:
     anew: Callable[[Path], AbstractContextManager[Subject]] | None = None
 
     def job(self) -> dict[str, Any]:
-        """Return the facts of it that a host needs."""
+        """Return the facts that a driver's process needs to connect."""
         return {"engine": self.engine, **self.reached}
 
     @property

@@ -1,1 +1,1 @@
-"""Measures what a host can do: its trials, where they run, and how they become a record."""
+"""Measures the limits of a host: the trials, their place, and their record."""

@@ -1,7 +1,7 @@
-"""Measures what a host can do and writes it down as a record like any other.
+"""Measures the limits of a host and writes a record of them.
 
-Invariant: nothing but a file of ours is read or written. It has no name, so it goes with this
-process, however that ends, and there is nothing to remove.
+Invariant: only Assay's own file is read or written. The file has no name, so it disappears with
+    this process, however the process ends.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def measure_ceiling(request: CeilingRequest, runs: Path, teller: Teller) -> Path
     """Makes all trials and returns the sealed directory of the record.
 
     Raises:
-        UsageError: If the place is none for such a file; nothing was written.
-        RunFailedError: If it ended early; the partial record is kept.
+        UsageError: If the directory cannot hold such a file. Nothing was written.
+        RunFailedError: If the run ended early. Its partial record is kept.
         KeyboardInterrupt: On Ctrl-C, after the record was ended.
     """
     directory = request.directory.absolute()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """A record of what the host can do, and what it says."""
+    """A record of a host's limits, and its content."""
 
     run: Run
     ceiling: Ceiling
@@ -36,7 +36,7 @@ class Look:
 
 
 def newest_look(runs: Path, like: Run) -> Look | None:
-    """The newest one of the host and the disk that another run was on; None: there is none."""
+    """Return the newest ceiling of the host and disk of another run; None without one."""
     directory = newest_ceiling(runs, like.environment.get("host"))
     if directory is None:
         return None

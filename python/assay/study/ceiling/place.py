@@ -21,7 +21,7 @@ def check_place(directory: Path, size_bytes: int, spare_bytes: int = SPARE_BYTES
     """Makes sure that a file of this size can be made there, past the page cache.
 
     Raises:
-        UsageError: If not, with what to do.
+        UsageError: If it cannot. The message says what to do.
     """
     if not directory.is_dir():
         raise UsageError(f"{directory} is no directory: name one on the disk in --dir.")
@@ -70,14 +70,14 @@ def _check_room(directory: Path, size_bytes: int, spare_bytes: int) -> None:
 
 
 def describe_medium(device: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Describe the disk below a device; None where it lies on none, or on several.
+    """Describe the disk below a device; None if there is no disk or several.
 
     Args:
-        device: As `devices.device_of` tells it.
+        device: Description by `devices.device_of`.
 
     Returns:
-        name, model, driver, write_cache (as the kernel has it), logical_block_bytes,
-        physical_block_bytes and queue_requests; what it does not say is null.
+        name, model, driver, write_cache (as the kernel reports it), logical_block_bytes,
+        physical_block_bytes and queue_requests. Unknown facts are null.
     """
     if device is None or len(device["disks"]) != 1:
         return None
@@ -96,7 +96,7 @@ def describe_medium(device: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def last_cache_bytes(cpu: int = 0) -> int | None:
-    """The largest cache that a CPU has; None where the host does not tell."""
+    """Return the size of a CPU's largest cache; None if the host does not report it."""
     folder = SYSFS / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cache"
     sizes = [size for index in folder.glob("index*") if (size := _kib(index / "size"))]
     return max(sizes, default=None)

@@ -1,7 +1,7 @@
 """The trials of a ceiling, and their order.
 
-Every round has each trial once, in an order of its own that is drawn from the seed: what disturbs
-the host for a while disturbs a few trials of one round, and never all of one size.
+Every round has each trial once, in a random order that follows from the seed. So a temporary
+disturbance affects a few trials of one round, and never all trials of one size.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ TIME_S_MIN, TIME_S_MAX = 0.005, 60.0
 
 @dataclass(frozen=True)
 class CeilingRequest:
-    """A request to measure what a host can do.
+    """A request to measure the limits of a host.
 
     Attributes:
-        directory: Where the file of ours is made.
-        size_bytes: Its size.
-        time_s: How long each trial lasts.
-        rounds: How often each is made.
-        seed: Of the order of trials and of the places they read.
+        directory: Directory for the test file.
+        size_bytes: Size of the test file.
+        time_s: Duration of each trial.
+        rounds: Number of repetitions of each trial.
+        seed: Seed of the order of trials and of the places they read.
         quick: Fewer sizes, depths and arrays.
         parts: What of the host is tried, of `PARTS`.
     """
@@ -100,9 +100,9 @@ class Machine:
     """The properties of a host that its trials depend on.
 
     Attributes:
-        cpus: That we may use.
-        memory_bytes: None where the host does not tell.
-        last_cache_bytes: The largest cache that a CPU has; None where the host does not tell.
+        cpus: CPUs that this process may use.
+        memory_bytes: Size of memory; None if the host does not report it.
+        last_cache_bytes: Size of a CPU's largest cache; None if the host does not report it.
         direct_align_bytes: What sizes of O_DIRECT are multiples of in the file's place.
         has_ring: Whether the kernel grants io_uring.
     """
@@ -154,7 +154,7 @@ def thread_counts(cpus: int) -> list[int]:
 
 
 def array_bytes(machine: Machine) -> int:
-    """Bytes of an array that caches do not hold, as far as memory has room for all of them."""
+    """Return the bytes of an array that exceeds the caches, limited by the available memory."""
     wanted = max(ARRAY_BYTES_MIN, TIMES_OF_CACHE * (machine.last_cache_bytes or 0))
     if machine.memory_bytes is None:
         return ARRAY_BYTES_MIN

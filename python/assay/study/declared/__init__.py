@@ -1,1 +1,1 @@
-"""Studies in files: what `study.toml` says, and the runs that follow from it."""
+"""Studies in files: reading `study.toml`, and the runs that follow from it."""

@@ -40,7 +40,7 @@ def ceiling_part(name: str, facts: PartFacts, seed: int, *, quick: bool) -> Part
 
 
 def ceiling_problems(facts: PartFacts) -> Iterator[Problem]:
-    """Keys that mean something of workloads only: place in the part, and words."""
+    """Return keys that are valid for workloads only, as pairs of position and message."""
     of_runs = [*run_keys(facts), *(key for key in ("factor", "exclude") if getattr(facts, key))]
     if facts.expects is not None:
         of_runs.append("expects")

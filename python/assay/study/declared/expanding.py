@@ -1,4 +1,4 @@
-"""The runs that follow from a study's file, and from what the command line puts in its place."""
+"""The runs of a study's file, with replacements from the command line."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ RUNS_MAX = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of the command line beside the file.
+    """Command-line options that change a study's file.
 
     Attributes:
         quick: Whether it is to be the short form.
-        engines: In the place of the study's; none: as the file has them.
-        workload: In the place of the study's.
-        allow_host_changes: Whether runs may change what others on the host notice.
+        engines: Engines to use instead of the study's. Empty means those of the file.
+        workload: Workload to use instead of the study's.
+        allow_host_changes: Whether runs may change settings that affect other users of the host.
     """
 
     quick: bool = False
@@ -70,8 +70,8 @@ class Expanded:
     """A study that can be carried out.
 
     Attributes:
-        budget_s: By the file; None: no limit.
-        without: Parts that are no part of it, with the reason of each.
+        budget_s: Time limit from the file. None means no limit.
+        without: Parts that are left out, with the reason for each.
     """
 
     study: Study
@@ -80,10 +80,10 @@ class Expanded:
 
 
 def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
-    """All that a study asks for, as runs.
+    """Return all runs of a study.
 
     Raises:
-        UsageError: For every run that cannot be asked for, or because nothing is left to be run.
+        UsageError: If runs are not possible, or no run is left. The message lists every such run.
     """
     facts = declared.facts
     without = _without(facts, wanted)
@@ -374,7 +374,7 @@ def _absolute(workload: str) -> str:
 
 
 def named(variants: Sequence[str]) -> str:
-    """Names of variants, not too many of them."""
+    """Return the names of variants, shortened if there are many."""
     shown = "; ".join(variants[:VARIANTS_MAX])
     more = len(variants) - VARIANTS_MAX
     return f"{shown}; and {more} more" if more > 0 else shown

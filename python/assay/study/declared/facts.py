@@ -126,7 +126,7 @@ class FigureFacts(BaseModel):
         return self
 
     def of(self, all_parts: Sequence[str]) -> tuple[str, ...]:
-        """Names of its parts; without a word those of the whole study."""
+        """Return the names of the parts that a figure uses; by default all parts of the study."""
         return (self.part,) if self.part is not None else tuple(self.parts or all_parts)
 
 
@@ -147,7 +147,7 @@ class StudyFacts(RunOptions):
 
 
 def budget_s(text: str | None) -> float | None:
-    """Seconds of a budget such as `90m`. Raises `ValueError` with the mend."""
+    """Return the seconds of a budget such as `90m`. `ValueError` says how to fix the text."""
     if text is None:
         return None
     try:
@@ -160,7 +160,7 @@ def budget_s(text: str | None) -> float | None:
 
 
 def asked_budget_s(text: str | None) -> float | None:
-    """Seconds of the option `--budget`; None without one. Raises `UsageError` with the mend."""
+    """Return the seconds of `--budget`; None without it. `UsageError` says how to fix the text."""
     try:
         return budget_s(text)
     except ValueError as error:
@@ -188,6 +188,6 @@ def known_keys(location: Sequence[str | int]) -> list[str]:
 
 
 def run_keys(options: RunOptions) -> dict[str, Any]:
-    """Return the keys that a table sets of a run, as they are written."""
+    """Return the run keys that a table sets, as they are written."""
     own = set(RunOptions.model_fields)
     return options.model_dump(include=own & options.model_fields_set, by_alias=True)

@@ -1,4 +1,4 @@
-"""Figures that a study asks for: kinds and parts that there are."""
+"""Checks the figures of a study: their kinds and parts must exist."""
 
 from __future__ import annotations
 

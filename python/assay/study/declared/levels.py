@@ -32,9 +32,9 @@ class NamedLevel:
     """A level of a factor, with its name.
 
     Attributes:
-        name: As it is written.
+        name: Name of the level, as the file has it.
         keys: The keys of a run that it sets.
-        label: As it stands beside levels of other factors; None: its name.
+        label: Text in combination with levels of other factors. None means the name.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Combination:
     Attributes:
         levels: Name of the level by name of the factor.
         keys: What they set together.
-        name: Of all levels together; empty where there are no factors.
+        name: Name of the combination of levels. Empty without factors.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Combination:
     keys: Mapping[str, Any]
 
     def beside(self, factor: str, level: NamedLevel) -> Combination:
-        """Return the combination with a level of one more factor."""
+        """Return this combination extended by a level of one more factor."""
         name = ", ".join(filter(None, (self.name, level.label or level.name)))
         levels = {**self.levels, factor: level.name}
         return Combination(name, levels, merged(self.keys, level.keys))
 
 
 def level_of(factor: str, value: Value) -> NamedLevel:
-    """A level as it is written: a table, or a value of what the factor is named after."""
+    """Return a level from the file: a table, or a value of the option that names the factor."""
     if isinstance(value, Level):
         return NamedLevel(value.name, run_keys(value))
     name = str(value_text(value))
@@ -87,7 +87,7 @@ def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def combinations(factors: Mapping[str, Sequence[NamedLevel]]) -> Iterator[Combination]:
-    """All combinations, the last factor changes first; one without levels where there are none."""
+    """Return all combinations, the last factor changing fastest; an empty one without factors."""
     for chosen in product(*factors.values()):
         names = {factor: level.name for factor, level in zip(factors, chosen, strict=True)}
         name = ", ".join(level.label or level.name for level in chosen)

@@ -18,7 +18,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
     """The line, from 1, of the key that is meant, or of the nearest table around it.
 
     Args:
-        text: Of the file.
+        text: Text of the file.
         path: Keys from the outermost on; numbers, from 0, are places in lists.
     """
     wanted = tuple(str(key) for key in path)

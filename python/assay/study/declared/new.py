@@ -28,7 +28,7 @@ def new_study(folder: Path) -> list[Path]:
     """Writes the example into a folder, which it makes; the files that were written, in order.
 
     Raises:
-        UsageError: If there is anything already, or the folder cannot be written.
+        UsageError: If the folder is not empty, or cannot be written.
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} is there already, and nothing is overwritten: name another one")

@@ -35,7 +35,7 @@ def forbidden(study: StudyFacts, part: PartFacts) -> str | None:
 
 
 def with_permission(keys: Mapping[str, Any], *, allowed: bool) -> dict[str, Any]:
-    """Keys of a run, and what a person allowed for all runs."""
+    """Return a run's keys with the permissions that the user gave for all runs."""
     return merged(keys, {ALLOWED: True}) if allowed else dict(keys)
 
 

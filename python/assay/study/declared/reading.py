@@ -1,4 +1,4 @@
-"""Finds and reads study files: ours by name, others by their path."""
+"""Finds and reads study files: Assay's by name, others by path."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ OPTION = re.compile(r"--([a-z][a-z-]*[a-z])\b")
 
 @dataclass(frozen=True)
 class DeclaredStudy:
-    """A study as its file has it, or as a command line asked for it.
+    """A study from a file or from the command line.
 
     Attributes:
-        name: Of its folder where the file is called `study.toml`, else of the file.
-        file: None of one that a command line asked for.
+        name: Name of its folder if the file is called `study.toml`, otherwise of the file.
+        file: The study's file. None means the study comes from the command line.
         question: The comment at the head of the file.
     """
 
@@ -53,19 +53,19 @@ class DeclaredStudy:
 
     @property
     def published(self) -> Path | None:
-        """Figures that others published; None: there are none."""
+        """Return the figures of a published article; None without one."""
         if self.file is None:
             return None
         file = self.folder / PUBLISHED_FILE
         return file if file.is_file() else None
 
     def problem(self, text: str) -> str:
-        """Return a problem with its file, worded for where the study was asked for."""
+        """Return a problem's message. For a study file it begins with the file's path."""
         return text if self.file is None else f"{self.file}: {as_keys(text)}"
 
 
 def study_files() -> dict[str, Path]:
-    """Files of all studies that have a name: ours, and those in folders of ASSAY_STUDIES."""
+    """Return the files of all named studies: Assay's, and those in folders of ASSAY_STUDIES."""
     roots = [OURS, *map(Path, filter(None, os.environ.get("ASSAY_STUDIES", "").split(":")))]
     files: dict[str, Path] = {}
     for root in roots:
@@ -78,7 +78,8 @@ def find_declared(named: str) -> DeclaredStudy:
     """The study of this name, of this file, or of the `study.toml` in this folder.
 
     Raises:
-        UsageError: If there is none, with the nearest; or for what is wrong in it, line by line.
+        UsageError: If no study has this name; the message names the most similar one. Also if the
+            file has errors; the message lists them by line.
     """
     path = Path(named).expanduser()
     if "/" not in named and named in (files := study_files()):
@@ -102,7 +103,7 @@ def read_declared(file: Path) -> DeclaredStudy:
     """A study's file.
 
     Raises:
-        UsageError: For what is wrong in it: file, line, key and the mend of each.
+        UsageError: If the file has errors. The message has file, line, key and remedy of each.
     """
     try:
         text = read_regular(file).decode("utf-8")
@@ -130,7 +131,7 @@ def read_declared(file: Path) -> DeclaredStudy:
 
 
 def question_of(text: str) -> str:
-    """The comment at the head of a file, without what is meant for editors."""
+    """Return the comment at the head of a file, without lines for editors."""
     lines = []
     for line in text.splitlines():
         if line.startswith("#"):
@@ -142,7 +143,7 @@ def question_of(text: str) -> str:
 
 
 def listed(problems: Sequence[str]) -> str:
-    """One problem as it is; several below one another."""
+    """Return one problem unchanged, or several as a list of lines."""
     if len(problems) == 1:
         return problems[0]
     return "\n  ".join([f"{len(problems)} things are wrong:", *problems])
@@ -155,7 +156,7 @@ def _problems_text(file: Path, text: str, error: ValidationError) -> str:
 
 
 def wrong_keys(error: ValidationError) -> list[Problem]:
-    """Return each wrong key and its mend, a misspelt key before the missing one."""
+    """Return each wrong key and its remedy, a misspelt key before a missing one."""
     errors = sorted(error.errors(), key=lambda wrong: wrong["type"] != "extra_forbidden")
     return [(_keys(wrong["loc"]), _problem_of(wrong)) for wrong in errors]
 
@@ -216,5 +217,5 @@ def contradictions(facts: StudyFacts) -> list[Problem]:
 
 
 def as_keys(message: str) -> str:
-    """A message of the command line in the words of a study's file: `min_time` of `--min-time`."""
+    """Return a command-line message in terms of a study's file: `min_time` for `--min-time`."""
     return OPTION.sub(lambda option: option[1].replace("-", "_"), message)

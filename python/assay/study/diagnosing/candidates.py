@@ -31,14 +31,14 @@ class Candidate:
     """A cause, and the run without it.
 
     Attributes:
-        cause: As the run claims it.
+        cause: Finding of the run.
         change: What is changed, short.
-        kind: Of the experiment.
+        kind: Kind of experiment.
         request: The run with the change.
         by_plan: Whether the change acts through plans alone.
         stays: Whether the change may be kept.
-        expected: Share of the run's time that it is expected to save, by the claim and by what
-            became of such claims before.
+        expected: Expected share of the run's time that it saves, from the finding and from the
+            results of earlier trials.
     """
 
     cause: Finding
@@ -58,12 +58,12 @@ def candidates_of(
     *,
     allow_changes: bool = False,
 ) -> tuple[list[Candidate], list[Untried]]:
-    """Return what can be tried of a run's causes, the likeliest first, and what cannot, with why.
+    """Return causes that can be tried, the most promising first, and others with the reason.
 
     Args:
         run: The run that has been explained.
-        findings: Its findings.
-        base: The run that is changed, with all that was kept so far.
+        findings: Findings of the run.
+        base: The run to change, with all changes that were kept so far.
         history: What became of earlier advice.
         allow_changes: Whether tables that Assay did not make may be changed, and changed back.
     """

@@ -1,7 +1,7 @@
-"""Tries causes side by side in rounds, keeps the largest that is confirmed, and explains anew.
+"""Tries several causes in rounds, keeps the change of the largest confirmed one, and repeats.
 
-Each round is a part of a study that grows. What is run next follows from the runs that are there:
-a diagnosis that was interrupted goes on where it was.
+Each round is a part of a growing study. The next runs follow from the existing runs, so an
+interrupted diagnosis continues where it stopped.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class Diagnosing:
     """A diagnosis on its way.
 
     Attributes:
-        base: The run as it is.
-        pilot: One such run, whose causes are tried first.
-        series: By which runs are made.
+        base: The run without changes.
+        pilot: A finished run of this kind, whose causes are tried first.
+        series: Executes the runs.
         history: What became of earlier advice.
         allow_changes: Whether tables that Assay did not make may be changed, and changed back.
-        side_by_side: How many causes are tried at once.
+        side_by_side: Number of causes that are tried at once.
     """
 
     base: RunRequest
@@ -96,8 +96,9 @@ class Diagnosing:
         """Tries causes until none is left above noise, or the budget ends.
 
         Raises:
-            RunFailedError: If the run as it is fails.
-            KeyboardInterrupt: On Ctrl-C; the runs so far are kept, and the same call goes on.
+            RunFailedError: If the run without changes fails.
+            KeyboardInterrupt: On Ctrl-C. Finished runs are kept, and the same call continues after
+                them.
         """
         steps: list[Step] = []
         run, base = self.pilot, self.base
@@ -240,8 +241,8 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
     """Return how many causes a round may have, so that a budget has room for some rounds.
 
     Args:
-        budget_s: Of the diagnosis; None: there is no such limit.
-        run_s: How long a run takes; None: not known.
+        budget_s: Time limit of the diagnosis in seconds. None means no limit.
+        run_s: Duration of a run in seconds; None if not known.
     """
     if budget_s is None or not run_s:
         return SIDE_BY_SIDE
@@ -249,7 +250,7 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
 
 
 def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
-    """Return whether every plan of these operations was captured twice and stayed as it was."""
+    """Return whether every plan of these operations was captured twice and did not change."""
     ours, theirs = read_plans(before), read_plans(after)
     names = list(operations) or list(ours)
     if not names or any(not ours.get(name) or not theirs.get(name) for name in names):

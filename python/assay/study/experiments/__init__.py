@@ -1,1 +1,1 @@
-"""Experiments: what is changed in a run to see whether a cause is one. A file each."""
+"""Experiments: changes of a run that confirm or refute a cause. Each has its own file."""

@@ -1,4 +1,4 @@
-"""Fewer clients, or more of them."""
+"""An experiment with fewer or more clients."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class ChangedRun:
 
     Attributes:
         text: What is changed, short: `work_mem=64MB`.
-        request: The run as it is to be asked for.
+        request: Request of the changed run.
     """
 
     text: str
@@ -31,12 +31,12 @@ class ChangedRun:
 
 
 def never(_: Advice) -> bool:
-    """Return False: this change acts whether or not a plan differs."""
+    """Return False: this change has an effect even if no plan changes."""
     return False
 
 
 def always(_: Advice) -> bool:
-    """Return True: this change has no effect on a statement whose plan stays the same."""
+    """Return True: this change has no effect on a statement whose plan does not change."""
     return True
 
 
@@ -48,13 +48,13 @@ class Experiment:
         kind: The kind of advice that it carries out.
         changes: What it changes, as the end of "this changes ...".
         set_up: What it takes to set up, in each of its runs.
-        undo: How it is undone.
-        follow: Returns the run with the change; raises `CannotError` where the engine, or a run
-            like this, cannot have it, with the reason.
-        by_plan: Whether a change of this advice acts through the plan alone: where plans stay as
-            they were, it has no effect.
-        stays: Whether the change may be recommended and kept; else it only shows what a cause is
-            worth.
+        undo: Method of reverting the change.
+        follow: Returns the run with the change. Raises `CannotError` with the reason if the engine
+            or this kind of run does not allow it.
+        by_plan: Whether the change acts only through the plan, so that it has no effect if plans do
+            not change.
+        stays: Whether the change may be recommended and kept. Otherwise it only measures the effect
+            of a cause.
     """
 
     kind: AdviceKind

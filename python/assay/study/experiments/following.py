@@ -1,4 +1,4 @@
-"""Turns a finding's advice into a change of the run asked for. Pure but for files of SQL."""
+"""Turns a finding's advice into a changed request. The only side effect is files of SQL."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def followed(
     Args:
         request: The run that the advice is about.
         advice: What is to be changed.
-        engine: Of the run.
-        on_server: Statements that change tables of a running server, and take that back; None: the
-            tables are ours, or it is no change of tables.
+        engine: Engine of the run.
+        on_server: Statements that change tables of a running server, and statements that revert
+            this; None if Assay created the tables, or the change is not about tables.
 
     Raises:
-        UsageError: If the engine, or a run like this, cannot follow it; says why.
+        UsageError: If the engine or this kind of run cannot follow the advice. The message says
+            why.
         EngineError: If the engine's `advice.toml` cannot be read.
     """
     try:

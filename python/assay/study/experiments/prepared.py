@@ -1,4 +1,4 @@
-"""Statements that are prepared once a session, and no longer planned at each execution."""
+"""An experiment with statements that are prepared once per session instead of planned each time."""
 
 from __future__ import annotations
 

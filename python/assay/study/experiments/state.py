@@ -1,4 +1,4 @@
-"""An experiment with a longer warm-up, which changes what is in memory at the start."""
+"""An experiment with a longer warm-up, which changes the content of caches at the start."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ UNDO = "the copy of the data is dropped with the run"
 def prepared_with(
     doing: Doing, request: RunRequest, advice: Advice, engine: EngineFolder
 ) -> ChangedRun:
-    """Data that are prepared once more, after all that was asked for.
+    """Return a run with one more preparation of its data, after the requested ones.
 
     Raises:
         CannotError: If the engine has no such statement.

@@ -27,16 +27,16 @@ DIGITS = 2
 
 @dataclass(frozen=True)
 class SearchedKnob:
-    """A setting of the engine, and what it may be.
+    """A setting of the engine, and its possible values.
 
     Attributes:
-        setting: Its name.
-        choices: All values; none of a number.
-        low, high: Ends of a number, both of them included.
+        setting: Name of the setting.
+        choices: All values; empty if the setting is a number.
+        low, high: Bounds of a number, both included.
         unit: Behind each number, as it was written.
         whole: Whether numbers are whole ones.
-        logarithmic: Whether they are looked for by their logarithm.
-        beside: Settings that have to be so for it to count.
+        logarithmic: Whether the search is on a logarithmic scale.
+        beside: Other settings that it needs to have an effect.
     """
 
     setting: str
@@ -50,7 +50,7 @@ class SearchedKnob:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Values that the engine is asked about before anything runs."""
+        """Return values that the engine checks before any run."""
         return self.choices or (self.text(self.low), self.text(self.high))
 
     def text(self, value: float | str) -> str:
@@ -76,15 +76,15 @@ class SearchedKnob:
 def searched_knobs(
     texts: Sequence[str], facts: KnobsFacts, engine: str
 ) -> tuple[SearchedKnob, ...]:
-    """Return the knobs to search: those asked for, or all of the engine's.
+    """Return the knobs to search: the requested ones, or all of the engine's.
 
     Args:
         texts: `NAME=LOW..HIGH`, `NAME=a,b,c`, or the name of a knob of the engine's.
         facts: The engine's `knobs.toml`.
-        engine: Its name.
+        engine: Name of the engine.
 
     Raises:
-        UsageError: If there is none, or a text is not of that form.
+        UsageError: If the engine has no such knob, or a text does not have the required form.
     """
     knobs: dict[str, SearchedKnob] = {}
     for knob in _asked_knobs(texts, facts, engine) if texts else _all_knobs(facts, engine):

@@ -1,7 +1,7 @@
 """Chooses the settings to try next, with Optuna's tree-structured Parzen estimator.
 
-It is made anew for every question and told what the record has, so an interrupted search goes on
-as if it had not been interrupted. Nothing else of Assay knows Optuna.
+The optimiser is created for each suggestion from the recorded trials, so an interrupted search
+continues unchanged. No other module uses Optuna.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ def suggest(
     seed: int,
     own: Mapping[str, str | None] | None = None,
 ) -> list[dict[str, str]]:
-    """Settings to try next, none of which was tried before; fewer where there are no others.
+    """Return untried settings to try next; fewer than requested if no others remain.
 
     Args:
         knobs: What is searched.
-        tried: Settings tried so far, in order, with the logarithm of their cost; None: it failed.
-        count: How many settings are wanted.
+        tried: Settings tried so far, in order, with the logarithm of their cost. A cost of None
+            means that the run failed.
+        count: Number of settings to suggest.
         seed: The same for the whole search.
-        own: What the default is said to have, which is not suggested.
+        own: Values of the default, which are not suggested.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     spaces = {knob.setting: _space(knob) for knob in knobs}

@@ -1,8 +1,8 @@
 """Plans the next runs of a tune: a search, races of its leaders, and a hold-out that decides.
 
-Each step is a part of a study that grows, and stands apart: all of its rounds have the default
-beside the settings. Pure: a step follows from the parts and trials of before, and from what is left
-of the budget, so an interrupted tune goes on from its record.
+Each step is a separate part of a growing study: every round includes the default besides the
+settings. The module has no side effects. A step follows from earlier parts and trials and from the
+remaining time, so an interrupted search continues from its record.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Left:
     """The rest of a budget, in runs.
 
     Attributes:
-        runs: That still fit; None until one run has told how long they take.
+        runs: Number of runs that still fit; None if the duration of a run is not known yet.
         share: Of the budget, from 0 to 1.
     """
 
@@ -75,11 +75,11 @@ class Tune:
     """A search for better settings.
 
     Attributes:
-        base: The default: the run as it was asked for.
+        base: The requested run, with default settings.
         knobs: What is searched.
-        metric: Name of what is made better; None: what runs are first judged by.
-        limit_s: After which an operation of a setting is cancelled; None: nothing says it yet.
-        titles: Of the engine and the workload; none: their names.
+        metric: Name of the objective. None means the main metric of the runs.
+        limit_s: Seconds after which an operation of a setting is cancelled; None if not known yet.
+        titles: Titles of the engine and the workload. Empty means their names are used.
     """
 
     base: RunRequest
@@ -89,11 +89,11 @@ class Tune:
     titles: tuple[str, str] | None = None
 
     def study(self, parts: Sequence[Part], failed: Mapping[str, str]) -> Study:
-        """The study of these parts.
+        """Return the study with these parts.
 
         Args:
-            parts: All so far, and what is to be run next.
-            failed: By settings why a run of them failed.
+            parts: All parts so far, and the next one.
+            failed: Reason why a run failed, by settings.
         """
         names = ", ".join(knob.setting for knob in self.knobs)
         engine, workload = self.titles or (self.base.engine, self.base.workload)
@@ -133,7 +133,7 @@ class Tune:
     def following(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
     ) -> list[Part] | None:
-        """The parts with one more, or with more rounds of the last; None: it is over."""
+        """Return the parts with one more, or with more rounds of the last; None at the end."""
         if not parts:
             return [self.part(FIRST, ())]
         kind = kind_of(parts[-1].name)

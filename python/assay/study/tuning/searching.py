@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check_objective(name: str | None, asked: Asked) -> None:
-    """Refuses what these runs would have no figure of."""
+    """Refuses an objective that these runs do not measure."""
     if name is None:
         return
     request = asked.request
@@ -70,7 +70,7 @@ class Search:
         """Makes step after step until it is decided, or the budget ends.
 
         Raises:
-            AssayError: If the default itself fails; or what ended it early.
+            AssayError: If the run with default settings fails, or the search ended early.
             KeyboardInterrupt: On Ctrl-C; the runs so far are kept.
         """
         parts = self._parts()
@@ -89,7 +89,7 @@ class Search:
             parts = following
 
     def trials(self) -> list[Trial]:
-        """All runs so far, those that failed without a record among them."""
+        """Return all runs so far, including failed runs without a record."""
         if not (record := self._record()):
             return []
         failed = [
@@ -178,7 +178,7 @@ class Search:
 
 
 def search_facts(asked_for: Tune, asked: Asked) -> dict[str, Any]:
-    """Return the facts by which the same search is recognised."""
+    """Return the facts that identify the same search."""
     facts = [
         asked_for.base.facts(),
         [knob.facts() for knob in asked_for.knobs],

@@ -1,1 +1,1 @@
-"""Verbs of what there is: engines, workloads, studies, data, and what this host allows."""
+"""Verbs that list and prepare engines, workloads, studies and data, and check the host."""

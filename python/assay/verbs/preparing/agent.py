@@ -1,4 +1,4 @@
-"""`assay agent`: a host that drives its share of runs, or observes their engine."""
+"""`assay agent`: makes this host drive a share of the clients of runs, or observe their engine."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ def agent(
     plain: bool = False,
     tell: Callable[[str], None] = log.info,
 ) -> None:
-    """Drives a share of the clients of runs that are started elsewhere, until a signal.
+    """Drives a share of the clients of runs that other hosts start, until a signal ends it.
 
     Args:
-        address: Where agents and runs meet: `tcp://HOST:PORT`, or `tls://HOST:PORT`.
-        listen: Serve as the meeting place, and drive nothing; use it on one host only.
-        name: Of this agent, once among all; None: the host's name.
+        address: Address of the meeting place of agents and runs: `tcp://HOST:PORT`, or
+            `tls://HOST:PORT`.
+        listen: Serve as the meeting place and drive no clients. Use it on one host only.
+        name: Name of this agent, unique among all agents. None means the host's name.
         tls: Folder with `ca.pem`, `cert.pem` and `key.pem`.
-        plain: Allow an address without TLS, where host and network are yours alone.
-        tell: Hears a line about each event.
+        plain: Allow an address without TLS. Use it only where nobody else uses the hosts and the
+            network.
+        tell: Is called with a line about each event.
 
     Raises:
-        UsageError: For an address that is none, or that is without TLS and not allowed.
+        UsageError: If the address is not valid, or has no TLS and `plain` is not set.
         RunFailedError: If the address cannot be bound, or another agent has the name.
     """
     meeting = parse_meeting(address, "agent")

@@ -1,4 +1,4 @@
-"""`assay cache`: the data sets that are kept for later runs, and which of them go."""
+"""`assay cache`: lists the data sets that are kept for later runs, and removes old ones."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class CachedData:
     """Data sets of this user.
 
     Attributes:
-        directory: Where they are.
-        limit_bytes: Space that they may take together; making one removes those that were used
-            longest ago until they do.
-        datasets: Those that are kept, the one that was used last at the end.
-        removed: Those that were removed by this call.
+        directory: Directory of the data sets.
+        limit_bytes: Space that all data sets may take together. When a new one exceeds it, those
+            that were used longest ago are removed.
+        datasets: Data sets that are kept. The one that was used last is at the end.
+        removed: Data sets that this call removed.
         debris: Files and directories of killed processes that were removed by this call.
     """
 
@@ -44,7 +44,7 @@ class CachedData:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return what `assay cache --json` prints."""
+        """Return the document that `assay cache --json` prints."""
         return {
             "directory": str(self.directory),
             "limit_bytes": self.limit_bytes,
@@ -59,23 +59,23 @@ def cache() -> CachedData:
     """Returns the data sets that are kept, with their size and when a run last used them.
 
     Raises:
-        UsageError: If `ASSAY_CACHE_KEEP` is no size.
+        UsageError: If `ASSAY_CACHE_KEEP` is not a valid size.
     """
     root = cache_dir() / DATASETS
     return CachedData(root, limit_bytes(root), tuple(kept_datasets(root)))
 
 
 def prune(keep: str | int | None = None) -> CachedData:
-    """Removes the data sets that were used longest ago, and what killed processes left.
+    """Removes the data sets that were used longest ago, and files that killed processes left.
 
-    A data set that a run uses at this moment stays. A run makes anew what it needs.
+    A data set that a run uses at this moment is kept. Later runs generate missing data sets again.
 
     Args:
-        keep: Space that those left may take together, in bytes or as a size such as `20GB`; None:
-            as much as making a data set leaves them.
+        keep: Space that the remaining data sets may take together, in bytes or as a size such as
+            `20GB`. None means the limit that also applies when a data set is made.
 
     Raises:
-        UsageError: If it is no size.
+        UsageError: If `keep` is not a valid size.
     """
     root = cache_dir() / DATASETS
     keep_bytes = limit_bytes(root) if keep is None else parse_keep("--keep", str(keep))

@@ -1,4 +1,4 @@
-"""`assay capture`: a workload folder of what a server's clients did."""
+"""`assay capture`: makes a workload folder from the statements of a server's clients."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ def capture(
     database: str | None = None,
     anonymise: bool = False,
 ) -> Captured:
-    """Makes a workload folder of the statements in a server's log, or of those that it counts.
+    """Makes a workload folder from a server's log, or from its statement counters.
 
     Args:
-        out: The folder; it must not be there yet.
-        log: Files of one log, the oldest first.
-        dsn: A running server, whose counters of statements are watched.
-        engine: With `dsn`: its engine, where the DSN does not name it.
-        time: With `log`: only what began so long after the first statement, such as `60s`. With
-            `dsn`: for so long, 60 s unless given.
-        database: With `log`: only statements in this database; the one with most unless given.
+        out: The folder to write. It must not exist yet.
+        log: Files of one log, oldest first.
+        dsn: A running server, whose statement counters are watched.
+        engine: With `dsn`: the server's engine, if the DSN does not name it.
+        time: With `log`: keep only statements that began within this time after the first one, such
+            as `60s`. With `dsn`: how long the counters are watched. Default: 60 s.
+        database: With `log`: keep only statements of this database. Default: the one with most
+            statements.
         anonymise: Replace all values by others of the same type and length.
 
     Raises:
-        UsageError: If there is no log and no server, or nothing can be played.
-        EngineError: If a log is damaged, or a server cannot be reached.
+        UsageError: If neither a log nor a server is given, or no statement can be repeated.
+        EngineError: If the log is damaged, or the server cannot be reached.
     """
     files = [Path(log)] if isinstance(log, str | Path) else [Path(file) for file in log]
     if bool(files) == (dsn is not None):

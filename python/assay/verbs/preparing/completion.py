@@ -1,4 +1,4 @@
-"""`assay completion`: the script by which a shell completes commands of Assay."""
+"""`assay completion`: prints the script with which a shell completes commands of Assay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def completion(shell: str) -> str:
         shell: bash, zsh or fish.
 
     Raises:
-        UsageError: If there is no script for this shell.
+        UsageError: If Assay has no script for this shell.
     """
     if shell not in SHELLS:
         raise UsageError(f"no completion for the shell {shell!r}; {suggestion(shell, [*SHELLS])}")

@@ -1,4 +1,4 @@
-"""`assay doctor`: what this host allows to be measured, and what runs have changed on it."""
+"""`assay doctor`: shows what can be measured on this host, and host settings that runs changed."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def doctor() -> list[Ability]:
 
 
 def restore() -> list[Left]:
-    """Puts back what runs changed on this host that are dead; what there was, and is left."""
+    """Reverts changes that dead runs left on this host; returns them and those that remain."""
     return restore_left(instances_dir())

@@ -26,8 +26,9 @@ class ShownEngine:
     """The document of one engine, as `assay engines show` prints it.
 
     Attributes:
-        document: What `assay engines show --json` prints: its facts, its techniques, its knobs.
-        readme: How it is measured, in Markdown; empty where its folder does not say.
+        document: The document that `assay engines show --json` prints: facts, techniques and knobs.
+        readme: Description of how the engine is measured, in Markdown. Empty if its folder has
+            none.
     """
 
     document: dict[str, Any]
@@ -39,10 +40,10 @@ class InstalledEngine:
     """The document of an installed engine.
 
     Attributes:
-        name: Of the engine.
+        name: Name of the engine.
         title: The engine as people write it.
         version: Its own version.
-        home: Where it is; None: it is a library of Assay.
+        home: Directory of the installation; None if the engine is a library that comes with Assay.
     """
 
     name: str
@@ -52,7 +53,7 @@ class InstalledEngine:
 
     @property
     def document(self) -> dict[str, str]:
-        """Return what `assay engines install --json` prints."""
+        """Return the document that `assay engines install --json` prints."""
         return {"engine": self.name, "version": self.version, "home": str(self.home or "")}
 
 
@@ -62,10 +63,10 @@ def engines() -> list[EngineFacts]:
 
 
 def show(name: str) -> ShownEngine:
-    """Returns what is known of one engine: settings, versions, how it is measured.
+    """Returns the facts of one engine: its settings, its versions and how it is measured.
 
     Raises:
-        UsageError: If there is no such engine.
+        UsageError: If Assay knows no engine of this name.
     """
     folder = find_engine(name)
     document = folder.facts.model_dump() | {
@@ -80,15 +81,16 @@ def show(name: str) -> ShownEngine:
 
 
 def install(name: str, teller: Teller | None = None) -> InstalledEngine:
-    """Obtains an engine, so that the first run does not have to.
+    """Obtains an engine before its first run.
 
     Args:
-        name: Of the engine, with `@VERSION` where it is not the newest that Assay knows.
-        teller: Hears how far it is.
+        name: Name of the engine, with `@VERSION` for another version than the newest that Assay
+            knows.
+        teller: Receives the progress.
 
     Raises:
-        UsageError: If there is no such engine.
-        EngineError: If it cannot be had.
+        UsageError: If Assay knows no engine of this name.
+        EngineError: If the engine cannot be obtained.
     """
     asked, separator, version = name.partition("@")
     if separator and not version:

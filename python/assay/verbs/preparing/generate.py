@@ -1,4 +1,4 @@
-"""`assay generate`: the data of a workload as files."""
+"""`assay generate`: writes the data of a workload to files."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ def generate(
     threads: int | None = None,
     teller: Teller | None = None,
 ) -> list[DataFile]:
-    """Writes the data of a workload to files: what runs load, the same bytes each time.
+    """Writes the data that runs of a workload load to files. The bytes are the same each time.
 
     Args:
-        workload: Its name or its folder.
+        workload: Name or folder of the workload.
         out: Directory to write the files to.
-        scale: Of the data; None: the workload's own.
-        form: `nt`, `ttl`, `csv` or `parquet`; None: `nt` where it has statements, else `parquet`.
-        seed: Of data that can have one; None: that of the data that runs load.
-        threads: That make rows; None: all CPUs.
-        teller: Hears how far it is.
+        scale: Scale of the data; None means the workload's own.
+        form: `nt`, `ttl`, `csv` or `parquet`. None means `nt` if the workload has RDF statements,
+            else `parquet`.
+        seed: Seed of the data, if the generator takes one. None means the seed of the data that
+            runs load.
+        threads: Number of threads that generate rows. None means all CPUs.
+        teller: Receives the progress.
 
     Raises:
-        UsageError: If there is no such workload or form, or a file is there already.
+        UsageError: If the workload or form is unknown, or a file exists already.
         RunFailedError: If a file cannot be written.
     """
     threads = threads or os.cpu_count() or 1

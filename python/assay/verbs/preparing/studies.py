@@ -1,4 +1,4 @@
-"""`assay studies`: lists studies, shows one, begins a new one."""
+"""`assay studies`: lists studies, shows one, writes a new one."""
 
 from __future__ import annotations
 
@@ -36,20 +36,21 @@ def show(
     allow_host_changes: bool = False,
     runs: Path | str | None = None,
 ) -> StudyPlan:
-    """Returns what a study asks, what would be run in which order, and about how long it takes.
+    """Returns the question of a study, its runs in their order, and about how long they take.
 
-    Times come from similar earlier runs in the directory of runs; otherwise they are guesses.
+    Times come from similar earlier runs in the directory of runs. Without such runs they are
+    guesses.
 
     Args:
-        which: Its name, or its file.
-        quick: The short form alone.
-        engine: In the place of the study's engines.
-        workload: In the place of the study's.
-        allow_host_changes: Whether runs may change what others on the host notice.
-        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        which: Name or file of the study.
+        quick: Show only the short form.
+        engine: Engine to use instead of the study's engines.
+        workload: Workload to use instead of the study's.
+        allow_host_changes: Whether runs may change settings that affect other users of the host.
+        runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Raises:
-        UsageError: For a wrong file, or runs that cannot be made.
+        UsageError: If the file has an error, or the runs cannot be made.
     """
     declared = find_declared(which)
     forms = {}
@@ -70,7 +71,7 @@ def show(
 
 
 def figures() -> list[FigureKind]:
-    """Returns the kinds of figures that a study can ask for, with the options of each."""
+    """Returns the kinds of figures that a study can contain, with the options of each."""
     return list(kinds().values())
 
 
@@ -80,10 +81,10 @@ def schema() -> dict[str, Any]:
 
 
 def new(folder: Path | str) -> Path:
-    """Writes a commented example, which runs on DuckDB within a minute; returns its file.
+    """Writes a commented example that runs on DuckDB within a minute, and returns its file.
 
     Raises:
-        UsageError: If there is anything already, or the folder cannot be written.
+        UsageError: If the folder is not empty, or cannot be written.
     """
     return new_study(Path(folder))[0]
 

@@ -1,4 +1,4 @@
-"""`assay workloads`: lists workloads, shows one, begins a new one."""
+"""`assay workloads`: lists workloads, shows one, writes a new one."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class OperationParts:
 
     Attributes:
         workload: Name of its workload.
-        text: Of the operation, as the engine is asked.
-        parts: What `assay run --remove` can take away.
+        text: Text of the operation, as it is sent to the engine.
+        parts: The parts that `assay run --remove` can remove.
     """
 
     workload: str
@@ -38,27 +38,27 @@ def workloads() -> list[WorkloadFacts]:
 
 
 def show(name: str) -> WorkloadFacts:
-    """Returns what is known of one workload.
+    """Returns the facts of one workload.
 
     Args:
-        name: Of the workload, or its folder.
+        name: Name of the workload, or its folder.
 
     Raises:
-        UsageError: If there is no such workload, or something in its files is wrong.
+        UsageError: If no workload has this name, or its files have an error.
     """
     return find_workload(name).facts
 
 
 def parts(name: str, operation: str, engine: str = ENGINE) -> OperationParts:
-    """Returns the parts that an operation can be asked without.
+    """Returns the parts of an operation that can be removed from its query.
 
     Args:
-        name: Of the workload, or its folder.
+        name: Name of the workload, or its folder.
         operation: One of its operations.
-        engine: Whose text it is.
+        engine: The engine whose query text is used.
 
     Raises:
-        UsageError: If there is no such operation, or it is not one query.
+        UsageError: If the operation does not exist, or is not a single query.
     """
     workload = find_workload(name)
     only = workload.only([operation])
@@ -72,6 +72,6 @@ def new(folder: Path | str) -> None:
     """Writes a commented example: a workload of your own, in SQL files.
 
     Raises:
-        UsageError: If there is anything already, or the folder cannot be written.
+        UsageError: If the folder exists already and is not empty, or cannot be written.
     """
     new_workload(Path(folder))

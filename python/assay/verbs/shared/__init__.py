@@ -1,1 +1,1 @@
-"""Parts that several verbs use: defaults, the carrying out of studies, progress in a log."""
+"""Parts that several verbs use: defaults, execution of studies, progress in a log."""

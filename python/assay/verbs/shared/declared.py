@@ -1,4 +1,4 @@
-"""Carries out a declared study: one of a file, or one that a verb makes of its options."""
+"""Carries out a declared study: from a file, or made by a verb from its options."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def carried_out(
     again: bool,
     all_engines: bool = False,
 ) -> LoadedStudy:
-    """Makes the runs of a study that are not there yet.
+    """Makes the runs of a study that do not exist yet.
 
     Args:
         declared: The study.
         asked: Its runs.
-        about: Who made it, `made_by`, and of what.
-        terms: With what limits.
+        about: Facts about the study's origin, with its creator as `made_by`.
+        terms: Limits of the runs, such as the time limit.
         place: Directory of runs.
-        watcher: Whoever a person watches by.
-        again: Make all runs again, even if earlier ones exist.
-        all_engines: Without one of its engines the rest is worth nothing.
+        watcher: Receives the progress of the runs.
+        again: Repeat all runs, even if earlier ones exist.
+        all_engines: Whether all engines are required: without one of them no run is made.
 
     Raises:
-        EngineError: If an engine cannot be had and all are needed; nothing was run.
-        UsageError: For runs that cannot be made; nothing was run.
+        EngineError: If an engine cannot be obtained and all are required. Nothing was run.
+        UsageError: If the runs cannot be made. Nothing was run.
     """
     purpose = Purpose(
         "study",
@@ -69,7 +69,7 @@ def carried_out(
 
 
 def tell_left_out(outcome: Outcome, terms: Terms, watcher: Watcher) -> None:
-    """Says what was left out, and what would take it in."""
+    """Report the runs that were left out, and the options that would include them."""
     if not outcome.left_out:
         return
     names = Counter(run.stands_for[0].part for run in outcome.left_out)

@@ -1,4 +1,4 @@
-"""Defaults of verbs: the command line shows them, and the functions of Python have them."""
+"""Defaults of verbs, shared by the command line and the Python functions."""
 
 from __future__ import annotations
 

@@ -16,20 +16,20 @@ log = logging.getLogger(__name__)
 
 
 class Logged:
-    """A `Watcher`, and the teller of its runs."""
+    """A `Watcher` that also logs the progress of each run."""
 
     def remark(self, text: str) -> None:
-        """A sentence about the series, or about a run."""
+        """Log a sentence about the series, or about a run."""
         log.info("%s", text)
 
     @contextmanager
     def obtaining(self) -> Iterator[Logged]:
-        """Engines are obtained within."""
+        """Context in which engines are obtained."""
         yield self
 
     @contextmanager
     def making(self, directory: Path, *, one_part: bool) -> Iterator[Logged]:
-        """Runs are made within."""
+        """Context in which runs are made."""
         del one_part
         log.info("the runs are named in %s", directory)
         yield self
@@ -37,22 +37,22 @@ class Logged:
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
     ) -> None:
-        """A run begins."""
+        """Log that a run begins."""
         del left_s, budget_s
         log.info("%d of %d: %s %s", number, of, planned.part, planned.variant)
 
     def failed(self, reason: str) -> None:
-        """The run that was under way failed."""
+        """Log that the current run failed."""
         log.warning("failed: %s", reason)
 
     def record(self, directory: Path) -> None:
-        """The record of a run is there from now on."""
+        """Log the directory of a run's record, which exists from now on."""
         log.info("its record is %s", directory)
 
     def phase(self, name: str, begun_s: float | None = None) -> None:
-        """A new part of the run has begun."""
+        """Log that a new phase of the run has begun."""
         del begun_s
         log.debug("%s", name)
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """Ignore the amount that is done: it changes too often for a log."""
+        """Ignore the amount of work that is done: it changes too often for a log."""

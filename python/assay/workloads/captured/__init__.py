@@ -1,1 +1,1 @@
-"""Workloads made of statements that somebody else's clients sent."""
+"""Workloads from captured statements of other clients."""

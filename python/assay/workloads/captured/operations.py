@@ -1,4 +1,4 @@
-"""Executions by what they did: an operation each, with a text and the rows of its values."""
+"""Groups executions into operations, each with a text and the rows of its values."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ NAME_LETTERS_MAX = 40
 
 @dataclass(frozen=True)
 class CapturedOperation:
-    """One operation as it is to be played.
+    """One captured operation for repetition.
 
     Attributes:
-        name: Of its file.
-        text: Its statements, with `${name}` where values are bound.
+        name: Name of its file.
+        text: Text of its statements, with `${name}` for bound values.
         columns: Values by name, each as long as `times_ns`.
         statements: How many statements each of its executions has.
-        count: How often it was executed.
-        times_ns: When its executions began; empty: that is not known.
-        sessions: Which session each of them was of.
-        unknown: Names in the text of which no value is known.
+        count: Number of executions.
+        times_ns: Start of each execution; empty if not known.
+        sessions: Session of each execution.
+        unknown: Names in the text without a known value.
     """
 
     name: str
@@ -80,8 +80,8 @@ def operation_of(
     Args:
         executions: Statements of each execution.
         names: How many operations have a name so far; this one is added.
-        grammar: How constants are written.
-        by: Replaces all values; None: they stay.
+        grammar: Rules for writing constants.
+        by: Replaces all values; None if values are kept.
     """
     statements = executions[0]
     name = _named(statements)

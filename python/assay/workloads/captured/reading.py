@@ -46,7 +46,7 @@ class Place:
 
     Attributes:
         begin, end: Where it stands in the text, with its sign, its character set or its type.
-        kind: The tokenizer's name of it; empty: it is a parameter.
+        kind: The tokenizer's name of it; empty if it is a parameter.
         source_from: Where the constant itself begins.
         cast: The type in front of it.
         number: Which parameter it is, from 1; 0: it is none.
@@ -67,7 +67,7 @@ class ReadStatement:
     Attributes:
         pieces: Its text around the places: one more than these.
         places: Where values are.
-        word, second: Its first two words, in lower case; empty: there is no second one.
+        word, second: Its first two words, in lower case; empty if there is no second one.
         is_regular: Whether all constants could be read: another text of the same form is alike.
     """
 
@@ -85,7 +85,7 @@ def read_statements(
 
     Args:
         text: As it was sent.
-        grammar: How constants are written.
+        grammar: Rules for writing constants.
         blank: Makes another text of a quoted one that stays in the statement.
 
     Raises:

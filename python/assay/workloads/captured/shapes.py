@@ -43,7 +43,7 @@ class Stated:
         pieces: Its text around the constants: one more than these.
         constants: Its constants, in their order.
         word: Its first word, in lower case.
-        second: Its second word, in lower case; empty: there is none.
+        second: Its second word, in lower case; empty if there is none.
     """
 
     pieces: tuple[str, ...]
@@ -78,7 +78,7 @@ class Shapes:
         """Reads the statements of one log.
 
         Args:
-            grammar: How constants are written.
+            grammar: Rules for writing constants.
             blank: Makes another text of a quoted one that stays in the statement.
         """
         self._grammar, self._blank = grammar, blank
@@ -93,7 +93,7 @@ class Shapes:
 
         Args:
             text: As it was sent.
-            values: Values of `$1`, `$2`, ...; None: none are known.
+            values: Values of `$1`, `$2`, ...; None if none are known.
 
         Raises:
             ValueError: If it cannot be read, or values of parameters are missing.
@@ -160,7 +160,7 @@ class Shapes:
         spans: list[tuple[int, int]],
         values: Sequence[str | None] | None,
     ) -> list[Stated] | None:
-        """The statements by what is known of their form; None: a constant is not of its kind."""
+        """The statements by what is known of their form; None if a constant is not of its kind."""
         made = []
         for statement, places in zip(known.statements, known.values, strict=True):
             constants = []

@@ -61,7 +61,7 @@ class _Session:
     """The state of a session so far.
 
     Attributes:
-        open: The transaction under way; None: there is none.
+        open: The transaction under way; None if there is none.
         broken: Whether the transaction under way is to be left out.
         begun: Whether any of its transactions was seen to begin.
         autocommit: Whether a statement without a transaction is one of its own.
@@ -82,7 +82,7 @@ class Transactions:
         """Makes executions of statements.
 
         Args:
-            grammar: How constants are written.
+            grammar: Rules for writing constants.
             blank: Makes another text of one that stays in a statement, where all constants are to
                 be replaced: statements that may hold a secret are kept then.
         """

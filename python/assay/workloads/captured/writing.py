@@ -50,7 +50,7 @@ class Recorded:
 
     Attributes:
         at_ns: When it began, counted from the first one.
-        operation: Its name.
+        operation: Name of the operation.
         row: The row of its values.
     """
 

@@ -20,7 +20,7 @@ WORDS_MAX = 72
 
 
 def grammar_of(dialects: Sequence[str]) -> str | None:
-    """The grammar of the first dialect that has one; None: what all dialects share."""
+    """The grammar of the first dialect that has one; None means what all dialects share."""
     from sqlglot.dialects.dialect import Dialects
 
     grammars = {dialect.value for dialect in Dialects} | {_virtuoso()}
@@ -47,7 +47,7 @@ def parsed(text: str, dialects: Sequence[str]) -> Query:
     """The one query of a text.
 
     Raises:
-        UsageError: If it is not one query, or its grammar is not understood.
+        UsageError: If the text is not one query, or its grammar is not understood.
     """
     import sqlglot
     from sqlglot import exp
@@ -95,7 +95,7 @@ def _parsed_script(script: str, grammar: str | None) -> list[Expr | None]:
     """Return the statements of a script, without warnings on those that cannot be parsed.
 
     Raises:
-        SqlglotError: If it is no SQL.
+        SqlglotError: If the text is not valid SQL.
     """
     import sqlglot
 

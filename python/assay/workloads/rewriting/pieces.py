@@ -34,7 +34,7 @@ class Piece:
 
     Attributes:
         name: Unique in the query.
-        description: What it is, in the query's own words.
+        description: Text of the part in the query.
         remove: Takes it out of the tree; what stays of it all the same.
     """
 

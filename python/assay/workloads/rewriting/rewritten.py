@@ -23,7 +23,7 @@ class QueryPart:
 
     Attributes:
         name: Unique in the query, such as `computation`, `sort`, `predicate:2` or `join:orders`.
-        description: What it is, in the query's own words.
+        description: Text of the part in the query.
     """
 
     name: str
@@ -58,12 +58,12 @@ def parts(
 
     Args:
         text: One query.
-        dialects: Of the engine, the first one first.
+        dialects: Dialects of the engine, the first one first.
         tables: Columns by table. Where they are not known, tables cannot be taken away whose
             columns the query names without their table.
 
     Raises:
-        UsageError: If it is not one query, or its grammar is not understood.
+        UsageError: If the text is not one query, or its grammar is not understood.
     """
     return [
         QueryPart(piece.name, piece.description) for piece in _pieces(text, dialects, tables)[1]
@@ -79,7 +79,7 @@ def without(
     """A query without the parts that are named.
 
     Raises:
-        UsageError: If it has no such part, or cannot be rewritten.
+        UsageError: If the query has no such part, or cannot be rewritten.
     """
     tree, pieces = _pieces(text, dialects, tables)
     by_name = {piece.name: piece for piece in pieces}

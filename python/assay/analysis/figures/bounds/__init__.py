@@ -1,1 +1,1 @@
-"""Figures of what bounds queries, and of what changes are worth."""
+"""Figures of the resources that bound queries, and of the effect of changes."""

@@ -127,7 +127,7 @@ def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
 
 
 def placed_of(runs: Sequence[StudyRun], ceiling: Ceiling, operation: str) -> Placed | None:
-    """The unhindered reads of an operation beside what the disk gives; None: not known."""
+    """Return an unlimited operation's reads compared with the disk's ceiling; None if not known."""
     free = [run for run in runs if is_unhindered(run.run.facts["request"])]
     return placed_reads(middle_run(free, operation).run, ceiling, operation) if free else None
 

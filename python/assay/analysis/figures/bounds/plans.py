@@ -1,4 +1,4 @@
-"""The plan that an engine chose beside others that it was forced to, and whether it knew."""
+"""Figure of the chosen plan compared with forced ones, and with the optimiser's costs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of forced plans beside the chosen one."""
+    """Return the figure that compares forced plans with the chosen one."""
     parts = {run.part: run.run for run in asked.runs}
     once = parts.get(str(asked.options.get("once", "once")))
     if once is None:

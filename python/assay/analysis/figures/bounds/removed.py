@@ -1,4 +1,4 @@
-"""The figure of removals: the time of queries without each part beside the whole."""
+"""Figure of removals: the time of queries without each part, compared with the whole query."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Priced:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of what parts of queries cost."""
+    """Return the figure of the cost of query parts."""
     priced: list[_Priced] = []
     missing: dict[str, None] = {}
     for group in _groups(asked):

@@ -1,4 +1,4 @@
-"""The figure of techniques: times without one of them over times with all."""
+"""Figure of techniques: time without one of them divided by the time with all."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ IN_ALL = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of what techniques are worth."""
+    """Return the figure of the effect of techniques."""
     factor = str(asked.options.get("factor", FACTOR))
     shown = int(asked.options.get("shown", SHOWN))
     subjects = subjects_of(asked, without=(factor,))

@@ -1,4 +1,4 @@
-"""The figure of what bounds a query: runs without its computation, and without read-ahead."""
+"""Figure of a query's bound, from runs without its computation and without read-ahead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barriers: peaks of the whole platform with hardly anything between them, and what they cost."""
+"""Figure of barriers, in which nearly all nodes wait, and the time that they cost."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ WANTED = (MESSAGES, BYTES, WAIT, BLOCKED, SCHEDULING, TASK)
 
 @dataclass(frozen=True)
 class MeasuredLine:
-    """The line of a run's operation, and its cluster; None where it is one server."""
+    """The line of a run's operation, and its cluster; None for a single server."""
 
     line: Line | None
     cluster: Cluster | None

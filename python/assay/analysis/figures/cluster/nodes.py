@@ -1,7 +1,7 @@
-"""A query on one node and on several: its work, what nodes send each other, and the speed-up.
+"""Figure of a query on one node and on several: work, messages between nodes, and speed-up.
 
-Work, bytes and waits are counted wherever nodes are. A speed-up is measured only where each node
-has cores of its own.
+Work, bytes and waits are counted on all hosts. A speed-up is measured only if each node has its own
+cores.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Quantified:
 
     Attributes:
         key: Behind the number of nodes, of a measure.
-        title: In words; also the head of its column.
-        unit: As `quantities.text` knows them.
-        of: Its value of a run.
+        title: Title for readers, also the head of its column.
+        unit: Unit, as in `quantities.text`.
+        of: Returns the value for a run.
     """
 
     key: str
@@ -83,7 +83,7 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Quantity of a pass over all operations, summed over nodes; None: not counted."""
+    """Quantity of a pass over all operations, summed over nodes; None if not counted."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
@@ -115,9 +115,9 @@ class Spanned:
     """A subject by its nodes.
 
     Attributes:
-        runs: By number of nodes that work; of an engine that is no cluster it is 1.
-        shared: Why its speed-up is not measured; None: it is.
-        fit: The law of its throughput; None where it is not measured, or of too few numbers.
+        runs: Runs by number of working nodes, which is 1 for an engine that is not a cluster.
+        shared: Reason why the speed-up is not measured; None if it is measured.
+        fit: Scaling law of the throughput; None if not measured, or too few numbers of nodes.
     """
 
     subject: Subject
@@ -140,14 +140,14 @@ class Spanned:
         return spread(what.of(run.run) for run in self.runs.get(nodes, ()))
 
     def growth(self, what: Quantified, nodes: int) -> Factor | None:
-        """Return the factor beside the fewest nodes, over rounds that have both."""
+        """Return the factor relative to the fewest nodes, over rounds that have both."""
         first = {run.round: what.of(run.run) for run in self.runs[min(self.runs)]}
         there = {run.round: what.of(run.run) for run in self.runs[nodes]}
         pairs = [(first.get(number), value) for number, value in there.items()]
         return factor_of([value / before for before, value in pairs if before and value])
 
     def speed_up(self, nodes: int) -> Factor | None:
-        """Return the speed-up beside the fewest nodes; None where it is not measured."""
+        """Return the speed-up relative to the smallest number of nodes; None if not measured."""
         return None if self.shared is not None else self.growth(RATE, nodes)
 
 

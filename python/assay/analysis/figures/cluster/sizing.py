@@ -1,4 +1,4 @@
-"""A workload on paper: what it would take of a cluster that is not there, with every assumption."""
+"""Figure of a workload's predicted time on a hypothetical cluster, with every assumption."""
 
 from __future__ import annotations
 

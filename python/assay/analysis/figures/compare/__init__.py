@@ -1,1 +1,1 @@
-"""Figures of subjects beside each other."""
+"""Figures that compare subjects."""

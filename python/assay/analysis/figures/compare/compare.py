@@ -1,4 +1,4 @@
-"""Two engines, versions or settings beside each other: what differs, and what explains how much."""
+"""Figure that compares two engines, versions or settings, and explains the difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of two sides beside each other."""
+"""Tables that compare two sides."""
 
 from __future__ import annotations
 
@@ -211,7 +211,8 @@ def is_remarkable(counts: Sequence[Cell]) -> bool:
     """Return whether unneeded columns are read, or the sides read different numbers.
 
     Args:
-        counts: What the first side reads and needs, then the second; None where it is not told.
+        counts: Numbers of columns that the first side reads and needs, then the second; None if not
+            reported.
     """
     first, first_needs, second, second_needs = counts
     wasted = first != first_needs or second != second_needs

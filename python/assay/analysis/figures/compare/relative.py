@@ -1,4 +1,4 @@
-"""Subjects beside one of them: ratios within rounds, because what drifts weighs on both alike."""
+"""Ratios of subjects to a base subject, within rounds, so that drift affects both equally."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ BASE = "the engine that others are told in times of; without it, or where it was
 
 
 def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
-    """Return the subject that others are compared with; None where there is only one.
+    """Return the subject that others are compared with; None if there is only one.
 
     Args:
-        subjects: In their order.
+        subjects: Subjects in their order.
         wanted: Name of an engine.
     """
     if len(subjects) < 2:  # noqa: PLR2004 - nothing to compare
@@ -31,13 +31,13 @@ def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
 
 
 def key_of(key: str, base: Subject, wanted: object) -> str:
-    """The key of a ratio to a base: one that was not asked for is named, for no article has it."""
+    """Return the key of a ratio to a base. It includes a base that the study does not name."""
     is_asked = wanted is None or base.first.facts["engine"]["name"] == wanted
     return key if is_asked else f"{key} of {base.name}"
 
 
 def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
-    """The first subject of an engine beside each later one whose version differs."""
+    """Return pairs of an engine's first subject and each later one with another version."""
     first: dict[str, Subject] = {}
     for subject in subjects:
         engine = subject.first.facts["engine"]
@@ -53,12 +53,12 @@ def by_round(subject: Subject, quantity: Callable[[Run], float | None]) -> dict[
 
 
 def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | None:
-    """Return the factor beside the base, over the rounds that both have; None without one."""
+    """Return the factor relative to the base, over rounds that both have; None without a round."""
     return factor_of([value / base[number] for number, value in values.items() if number in base])
 
 
 def spread_of(factor: Factor | None) -> Spread | None:
-    """A factor as figures have it: its ends are those of its interval."""
+    """Return a factor as a spread of a figure: its ends are those of its interval."""
     if factor is None:
         return None
     low, high = factor.interval or (factor.times, factor.times)
@@ -66,14 +66,14 @@ def spread_of(factor: Factor | None) -> Spread | None:
 
 
 def ends_of(factor: Factor | None) -> tuple[float | None, float | None, float | None]:
-    """A factor as cells: times, at least, at most; the ends are None where there are none."""
+    """Return a factor as cells: value, lower and upper end; None without an interval."""
     if factor is None:
         return None, None, None
     return factor.times, *(factor.interval or (None, None))
 
 
 def alone(factors: Sequence[Factor | None]) -> bool:
-    """Return whether no factor has an interval, because each is of one round."""
+    """Return whether no factor has an interval, because each comes from one round."""
     measured = [factor for factor in factors if factor is not None]
     return bool(measured) and all(factor.interval is None for factor in measured)
 

@@ -35,7 +35,7 @@ def curve_tables(
 
 
 def fitted_charts(tables: Sequence[Table], drawn: Sequence[Quantified]) -> tuple[Chart, ...]:
-    """A chart for each of these tables."""
+    """Return a chart for each table of fitted curves."""
     names = {table.name for table in tables}
     return tuple(
         Chart(what.key, what.title, FITTED, ("clients", what.title), axis="clients", table=name)

@@ -1,4 +1,4 @@
-"""Throughput and latency by clients, the scalability law with its knee, and what limits."""
+"""Figure of throughput and latency by clients, with the scalability law and the limit."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def clients_of(run: Run) -> int | None:
-    """Sessions at work in a run; None of one that is no load."""
+    """Return the number of concurrent sessions of a run; None if the run is not a load."""
     load = load_of(run.facts)
     return None if load is None else load.clients
 

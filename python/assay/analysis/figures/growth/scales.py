@@ -1,4 +1,4 @@
-"""A workload at several scales: what each cost grows by, and what its time goes into at each."""
+"""Figure of a workload at several scales: growth of its costs, and split of its time."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _targets(asked: Asked) -> tuple[float, ...]:
     """Scales that are extrapolated to.
 
     Raises:
-        UsageError: If one is no scale.
+        UsageError: If an entry is not a valid scale.
     """
     option = asked.options.get("extrapolate")
     several = option if isinstance(option, list | tuple) else [] if option is None else [option]

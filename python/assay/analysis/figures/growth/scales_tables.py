@@ -1,4 +1,4 @@
-"""Tables of a workload at several scales: laws of costs, shares, and what charts of them draw."""
+"""Tables of a workload at several scales: growth laws of costs, shares, and chart data."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Drawn:
     """A chart of costs by size, both axes logarithmic.
 
     Attributes:
-        name, title: Of the chart; the title is what its values are.
+        name, title: Name of the chart, and its title, which names the values.
         axis: What its places are.
-        unit: Of its values.
-        curves: By the name of the curve the cost.
+        unit: Unit of its values.
+        curves: Cost by name of the curve.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Drawn:
 
 
 def table_name(name: str, subject: str, comparisons: Mapping[str, Compared]) -> str:
-    """Return the name of a subject's table: with the subject where there are several."""
+    """Return the name of a subject's table, which includes the subject if there are several."""
     return name if len(comparisons) == 1 else f"{name} {subject}"
 
 

@@ -48,8 +48,8 @@ def says_of(
     Args:
         comparison: What was run.
         further: Scales that were not.
-        name: Of the subject; empty where there is one alone.
-        costs: Whether costs are asked for.
+        name: Name of the subject; empty if there is only one.
+        costs: Whether costs are requested.
         shares: Whether shares are.
     """
     lead = f"{name}: " if name else ""
@@ -133,7 +133,7 @@ def _short(law: PowerLaw) -> str:
 
 
 def exponent_text(law: PowerLaw) -> str:
-    """An exponent with its interval, and what it means."""
+    """Return an exponent with its interval and meaning."""
     value = law.exponent.value
     low, high = law.exponent.interval or (value - IN_PROPORTION, value + IN_PROPORTION)
     if low <= 0.0 <= high:

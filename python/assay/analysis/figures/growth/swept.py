@@ -27,10 +27,10 @@ class Quantified:
 
     Attributes:
         key: Behind the number of clients, of a measure.
-        title: In words.
-        head: Of its column.
-        unit: As `quantities.text` knows them.
-        of: Its value of a run.
+        title: Title for readers.
+        head: Head of its column.
+        unit: Unit, as in `quantities.text`.
+        of: Returns the value for a run.
     """
 
     key: str
@@ -45,9 +45,9 @@ class Swept:
     """A subject by clients.
 
     Attributes:
-        runs: By number of clients.
-        fits: By the key of what was fitted.
-        limit: What limits it; None where that is not known.
+        runs: Runs by number of clients.
+        fits: Fitted laws, by the key of the quantity.
+        limit: Resource that limits it; None if not known.
     """
 
     subject: Subject
@@ -57,7 +57,7 @@ class Swept:
 
     @property
     def first(self) -> Run:
-        """The record of one of its runs."""
+        """Return the record of one of its runs."""
         return next(iter(self.runs.values()))[0].run
 
     @property

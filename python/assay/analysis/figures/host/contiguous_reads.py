@@ -33,7 +33,7 @@ RUNS = (Column("subject"), Column("reads in a run, at most", COUNT), Column("run
 
 
 def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Table]:
-    """Tables of contiguity, distances and run lengths of reads; none where not traced."""
+    """Return tables of contiguity, distances and run lengths of reads; empty if not traced."""
     by_name = {subject.name: _middle_trace(subject, operation) for subject in subjects}
     traced = {name: pair for name, pair in by_name.items() if pair is not None}
     if not traced:
@@ -55,7 +55,7 @@ def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> I
 
 
 def contiguity_says(subject: Subject, operation: str | None) -> Iterator[str]:
-    """Sentence on the contiguity of a subject's reads; none where they were not traced."""
+    """Return sentences on the contiguity of a subject's reads; empty if not traced."""
     traced = _middle_trace(subject, operation)
     if traced is not None and traced[1]["sequential_share"] is not None:
         row = traced[1]
@@ -75,7 +75,7 @@ def why_not_traced(run: Run) -> str:
 def _middle_trace(
     subject: Subject, operation: str | None
 ) -> tuple[Contiguity, dict[str, Any]] | None:
-    """Return the contiguity of the middle run, and the row of the operation; None: unknown."""
+    """Return the contiguity of the middle run, and the row of the operation; None means unknown."""
     run = middle_run(subject.runs, operation).run
     trace, reads = _contiguity(run), query_reads(run, operation)
     if trace is None or reads is None or is_disturbed(run, operation):

@@ -1,4 +1,4 @@
-"""Memory that queries take, alone and in streams, and what they would take at a larger scale."""
+"""Figure of the memory of queries, alone and in streams, with predictions for larger scales."""
 
 from __future__ import annotations
 

@@ -23,18 +23,18 @@ OTHERS_MAX = 0.1
 
 @dataclass(frozen=True)
 class QueryReads:
-    """One operation of one run: the means of its executions. What was not observed is None.
+    """Means over the executions of one operation in one run. Unobserved values are None.
 
     Attributes:
-        operation: Its name.
+        operation: Name of the operation.
         seconds: Service time.
         reads: Requests that the device was given.
-        read_bytes: What they read.
-        mean_read_bytes: What one of them read.
+        read_bytes: Bytes of these reads.
+        mean_read_bytes: Bytes of one read.
         reads_per_s: While the operation ran.
         read_bytes_per_s: While it ran.
-        util_share: Of its time, how long the device was busy.
-        usr_share, sys_share, iowait_share, idle_share, steal_share: Of the time of all CPUs.
+        util_share: Share of its time in which the device was busy.
+        usr_share, sys_share, iowait_share, idle_share, steal_share: Shares of the time of all CPUs.
     """
 
     operation: str
@@ -58,7 +58,7 @@ FIELDS = tuple(name for name in QueryReads.__dataclass_fields__ if name != "oper
 def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
     """The reads of an operation of a run, by default of the one that takes longest.
 
-    None where executions overlap, or none of it succeeded.
+    The result is None if executions overlap, or none succeeded.
     """
     rows = operation_reads(run)
     operations = rows["operation"].unique().to_list()
@@ -78,9 +78,9 @@ def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
 
 
 def others_share(run: Run, operation: str | None = None) -> float | None:
-    """Share of what the device read that the engine's own processes did not ask for; None: unknown.
+    """Share of the device's reads that the engine's processes did not request; None if unknown.
 
-    A device counts for everybody: what others read meanwhile is in its figures, too.
+    A device counts the reads of all programs, so its figures include theirs.
     """
     reads = query_reads(run, operation)
     if reads is None or not reads.read_bytes:

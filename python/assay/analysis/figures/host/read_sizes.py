@@ -1,4 +1,4 @@
-"""Reads a second that the disk gives by their size, in sequence and at random."""
+"""Figure of the disk's reads a second by their size, sequential and random."""
 
 from __future__ import annotations
 

@@ -107,14 +107,14 @@ def _missing(
 
 
 def placed_reads(run: Run, ceiling: Ceiling, operation: str | None = None) -> Placed | None:
-    """The reads of a run's operation beside what the disk gives; None where they are not known."""
+    """Return the reads of a run's operation compared with the disk's limits; None if not known."""
     reads = reads_of(run, operation)
     return None if reads is None else place(reads, ceiling)
 
 
 @lru_cache(maxsize=256)
 def reads_of(run: Run, operation: str | None = None) -> Reads | None:
-    """Return the disk reads of an operation of a run; None where unknown, or without any."""
+    """Return the disk reads of an operation of a run; None if unknown, or without any."""
     observed = None if is_disturbed(run, operation) else query_reads(run, operation)
     if observed is None or not observed.mean_read_bytes or observed.reads_per_s is None:
         return None
@@ -197,7 +197,7 @@ def _says(placed: dict[str, Placed | None]) -> Iterator[str]:
 
 
 def placed_text(position: Placed) -> str:
-    """Return a clause that compares reads with what the disk gives."""
+    """Return a clause that compares reads with the disk's limits."""
     reads = position.reads
     ends = interval_text(position.share_interval, SHARE)
     at_once = f"{position.depth:.2g} at once" if position.depth >= SEVERAL else "one at a time"

@@ -87,7 +87,7 @@ def state_of(run: Run) -> StartingState | None:
 
 
 def seconds_once(run: Run) -> float | None:
-    """Seconds of all operations once: of the first power test, else the sum of medians."""
+    """Return the seconds of one pass: of the first power test, or else the sum of medians."""
     test = test_of(run)
     if test is None:
         return value_of(run, BY_NAME[TOTAL])

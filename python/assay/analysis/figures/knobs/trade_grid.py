@@ -1,4 +1,4 @@
-"""Two knobs at once: a metric over the levels of both, and the best of all combinations."""
+"""Figure of two knobs: a metric over the levels of both, and the best combination."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
 
 
 def shown_first(counters: Sequence[Moved]) -> list[Moved]:
-    """Counters that were counted, in the order in which they are shown: what is not zero first."""
+    """Return the available counters in the order of display: those that are not zero first."""
     return sorted(
         (counter for counter in counters if counter.values),
         key=lambda counter: not any(counter.means.values()),

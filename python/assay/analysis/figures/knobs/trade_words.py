@@ -1,4 +1,4 @@
-"""Sentences that sum up what changing a knob did."""
+"""Sentences that summarise the effect of a knob."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGER_MIN = 1.1
 
 
 def says_of(name: str, trade: Trade, factor: str, metric: Metric) -> Iterator[str]:
-    """Sentences of one subject; that a knob had no effect comes first."""
+    """Return the sentences of one subject. If a knob had no effect, this comes first."""
     short = factor.removeprefix("set.")
     effect = _effect(name, trade, short)
     if trade.effect.took is False:
@@ -201,7 +201,7 @@ def notes_of(trades: Mapping[str, Trade]) -> Iterator[str]:
 def missing_of(
     made: Mapping[str, Trade | None], levels: list[str], factor: str, metric: Metric
 ) -> Iterator[str]:
-    """Sentences on what has no value, with the reason."""
+    """Return sentences on missing values, with the reason."""
     short = factor.removeprefix("set.")
     if len(levels) == 1:
         yield f"of {short} only {levels[0]} was run: nothing to compare with"

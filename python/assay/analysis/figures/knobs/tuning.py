@@ -1,4 +1,4 @@
-"""A search for better settings: what is recommended or refused, its runs, what knobs gave."""
+"""Figure of a search for better settings: recommendation, runs, and effect of each knob."""
 
 from __future__ import annotations
 

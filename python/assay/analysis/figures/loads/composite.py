@@ -1,4 +1,4 @@
-"""Power, throughput and composite of full tests, of both runs, and how far they are apart."""
+"""Figure of power, throughput and composite of full tests, and the difference of both runs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _reported(run: Run, kind: str) -> float | None:
 
 
 def gain(run: Run, kind: str) -> float | None:
-    """Return the share by which the second run's metric is higher; None of a single run."""
+    """Return the share by which the second run's metric is higher; None for a single run."""
     first, second = (metric_of_run(run, kind, number) for number in (1, 2))
     return second / first - 1 if first and second else None
 

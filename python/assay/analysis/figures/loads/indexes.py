@@ -60,7 +60,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def worked(run: Run, part: str) -> tuple[IndexWork, ...] | None:
-    """Return the indexes of one part of a run; None where its engine does not report them."""
+    """Return the indexes of one part of a run; None if its engine does not report them."""
     parts = parts_of(run)
     if parts is None:
         return None

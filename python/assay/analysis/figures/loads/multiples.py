@@ -60,11 +60,11 @@ class Group:
     """The runs of one part.
 
     Attributes:
-        part: Its name.
-        key: Of its measure.
+        part: Name of the part.
+        key: Key of its measure.
         title: What it is called.
-        base: What others are told in times of; None where there is nothing else.
-        mixes: By name of subject, then by round and workload.
+        base: Subject that others are divided by; None if there is no other subject.
+        mixes: Mixes by name of subject, then by round and workload.
     """
 
     part: str
@@ -75,19 +75,19 @@ class Group:
 
     @property
     def others(self) -> list[str]:
-        """Subjects beside the base."""
+        """Subjects other than the base."""
         return [name for name in self.mixes if name != self.base] if self.base else []
 
     def whole(self, name: str) -> Factor | None:
-        """Return mean latency beside the base, as a geometric mean over workloads."""
+        """Return mean latency relative to the base, as a geometric mean over workloads."""
         return self._over(name, lambda mix: {"": mix.mean_s})
 
     def alike(self, name: str) -> Factor | None:
-        """Return latency beside the base with equal weight for each operation."""
+        """Return latency relative to the base, with equal weight for each operation."""
         return self._over(name, lambda mix: mix.means_s)
 
     def operation(self, name: str, workload: str, operation: str) -> Factor | None:
-        """Return mean latency of one operation beside the base."""
+        """Return mean latency of one operation relative to the base."""
         values = self.seconds(name, workload, operation)
         return times(values, self.seconds(self.base or "", workload, operation))
 

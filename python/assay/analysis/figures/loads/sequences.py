@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Point:
-    """The runs of one subject at one place."""
+    """The runs of one subject at one position of the axis."""
 
     subject: str
     place: Place
@@ -74,7 +74,7 @@ class Point:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of query sequences played by clients."""
+    """Return the figure of query sequences that clients execute."""
     points = _points(asked)
     subjects = tuple(dict.fromkeys(point.subject for point in points))
     name = _rate_name(points[0].runs[0].run) if points else NO_NAME

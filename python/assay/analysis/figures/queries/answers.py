@@ -63,7 +63,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def result_of(run: StudyRun) -> CheckResult | None:
-    """Return the result of the check of answers; None where the run was not judged."""
+    """Return the result of the check of answers; None if the run was not checked."""
     return next((result for result in run.checks if result.check == CHECK), None)
 
 

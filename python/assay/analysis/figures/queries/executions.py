@@ -1,4 +1,4 @@
-"""Executions of an operation: how they differ, and what the first one costs beside later ones."""
+"""Figure of an operation's executions: their variation, and the extra cost of the first one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SPREAD_COLUMNS = (
 
 
 def longest(run: Run) -> str | None:
-    """The operation that takes longest; None where none has a time."""
+    """Return the operation with the longest time; None if none has a time."""
     timed = {name: seconds for name, seconds in seconds_of(run).items() if seconds is not None}
     return max(timed, key=lambda name: timed[name], default=None)
 
@@ -63,7 +63,7 @@ def _timed(run: Run) -> pl.DataFrame:
 
 
 def spread_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """A row an operation: executions of all rounds, and how far medians of rounds are apart."""
+    """Return a row per operation: executions of all rounds, and spread of the rounds' medians."""
     timed = pl.concat(
         [_timed(run.run).with_columns(pl.lit(run.round).alias("round")) for run in subject.runs]
     )

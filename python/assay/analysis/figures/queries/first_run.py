@@ -1,4 +1,4 @@
-"""The first power test beside the second: what the state before it costs, and where."""
+"""Figure that compares the first power test with the second: the cost of the start state."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CACHED_COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of first executions beside later ones."""
+    """Return the figure that compares first executions with later ones."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if not _pairs(subject).is_empty())
     compared = {subject.name for subject in subjects}

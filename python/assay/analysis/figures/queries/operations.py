@@ -1,4 +1,4 @@
-"""Seconds of each operation beside each other, and where one subject is faster than another."""
+"""Figure of each operation's seconds by subject, and of the differences between subjects."""
 
 from __future__ import annotations
 

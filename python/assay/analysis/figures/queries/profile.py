@@ -59,11 +59,12 @@ class WorkProfile:
     """The time of a run by kind of work.
 
     Attributes:
-        source: `CPU samples`, or `plans`: what the engine said of itself when asked for them.
-        seconds: By word of work; of samples CPU seconds, of plans the operators' own time.
-        queries: By word of work the operations that did most of it, most first.
-        sampled: The samples; None where it is of plans.
-        doubt: What is to be known of the source; None: nothing.
+        source: `CPU samples`, or `plans` for the engine's own times.
+        seconds: Seconds by kind of work: CPU seconds of samples, or the operators' own time in
+            plans.
+        queries: Operations with most of each kind of work, largest first.
+        sampled: The samples; None if the source is plans.
+        doubt: Caveat on the source. None means no caveat.
     """
 
     source: str
@@ -73,9 +74,10 @@ class WorkProfile:
     doubt: str | None = None
 
     def share(self, work: str) -> float | None:
-        """Return the share of a kind of work in the time; None where it is unknown.
+        """Return the share of a kind of work in the time; None if unknown.
 
-        Of samples a word that none has is 0; plans tell of what they have words for, and no more.
+        In samples, a kind of work without samples has share 0. Plans know only the kinds that they
+        name.
         """
         whole = sum(self.seconds.values())
         if work not in self.seconds and (self.source == PLANS or not self.is_explained):
@@ -128,7 +130,7 @@ def figure(asked: Asked) -> Figure:
 
 @lru_cache(maxsize=256)
 def profile_of(run: Run) -> WorkProfile | None:
-    """The profile of a run: by samples that are explained, else by plans, else by any samples."""
+    """Return a run's profile: from classified samples, else from plans, else from any samples."""
     sampled = _by_samples(run)
     if sampled is not None and sampled.is_explained:
         return sampled

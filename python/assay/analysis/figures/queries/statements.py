@@ -1,4 +1,4 @@
-"""Statements on each engine: how long they take, by which plan, and what they read for it."""
+"""Figure of statements on each engine: their time, plan and reads."""
 
 from __future__ import annotations
 

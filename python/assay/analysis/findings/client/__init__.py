@@ -1,1 +1,1 @@
-"""Findings about the client and the way to it."""
+"""Findings about the client and the connection to it."""

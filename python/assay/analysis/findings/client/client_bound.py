@@ -28,7 +28,7 @@ ROWS_MIN = 1_000
 
 
 def find(case: Case) -> list[Finding]:
-    """A saturated load generator bounds a load; else what the engine waited for its client."""
+    """Return a saturated load generator, or else the time that the engine waited for its client."""
     saturated = saturation(case)
     if saturated is not None and saturated >= SATURATED_SHARE:
         return [_saturated(case, saturated)]
@@ -48,7 +48,7 @@ def saturation(case: Case) -> float | None:
 
 
 def client_cpus(case: Case) -> int | None:
-    """CPUs that a load generator can use: those it is pinned to, and no more than its clients."""
+    """Return the number of CPUs that a load generator can use: at most one per client."""
     if case.load is None or case.cores is None:
         return None
     return min(case.pinned.get("client", case.cores), case.load.load.clients)

@@ -26,7 +26,7 @@ NAMED_SHARE = 0.05
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the kernel's part of operations, where it is the sending of large results."""
+    """Return the kernel's part of operations that send large results."""
     sent = case.total(SENT)
     executions = sum(op.passes for op in case.operations)
     if not sent or not executions or sent / executions < BYTES_MIN:

@@ -1,4 +1,4 @@
-"""Operations that send statements of one shape again and again, and wait for each answer."""
+"""Operations that repeat statements of one shape and wait for each answer."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Repeated:
     """Statements of one shape within an operation.
 
     Attributes:
-        text: Of the first of them.
-        count: How many an operation sends.
-        whole: How many statements of any shape it sends.
+        text: Text of the first of them.
+        count: Number of these statements per operation.
+        whole: Number of all statements per operation.
     """
 
     text: str
@@ -57,7 +57,7 @@ class Repeated:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for the operations that are little else than one statement repeated."""
+    """Return one finding for operations that consist mostly of one repeated statement."""
     repeated = {
         name: most
         for name, plans in case.plans.items()
@@ -127,11 +127,11 @@ def _times(case: Case, operation: str) -> Sequence[StatementTimes]:
 
 
 def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Repeated | None:
-    """Return the statements of one shape that an operation sends most; None: none repeats often.
+    """Return the most repeated statements of one shape in an operation; None without frequent ones.
 
     Args:
-        plans: Of the operation's statements, each with its text.
-        times: How often each statement was executed; empty: each once an operation.
+        plans: Plans of the operation's statements, each with its text.
+        times: Number of executions of each statement. Empty means each once per operation.
     """
     per_operation = {statement.name: statement.per_operation for statement in times}
     counts: dict[str, float] = {}

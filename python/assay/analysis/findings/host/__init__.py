@@ -1,1 +1,1 @@
-"""Findings about the host: who else used it, and what it holds back."""
+"""Findings about the host: other programs, and limits."""

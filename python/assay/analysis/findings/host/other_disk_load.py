@@ -1,4 +1,4 @@
-"""Waits for the disk while programs beside the engine used it, too."""
+"""Waits for the disk while other programs used it, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cores that each account used, in the words of findings about CPUs."""
+"""Cores that each account used, as phrases for findings about CPUs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def cores_of(used: Accounts, account: str) -> float | None:
-    """Cores that an account kept busy, mean; None where it has no samples."""
+    """Return the mean number of cores that an account used; None without samples."""
     seconds = used.by_process.get(account)
     return None if seconds is None or not used.window_s else seconds / used.window_s
 

@@ -18,7 +18,7 @@ TO_TRY = "a larger CPU limit of the engine's control group (`cpu.max`), or none"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time that a CPU limit held operations back, else the periods that it did."""
+    """Return the time that a CPU limit throttled operations, or else the throttled periods."""
     case = case.with_measured("throttled")
     fractions = waited(case, "throttled")
     effect = case.of_run(fractions)

@@ -1,4 +1,4 @@
-"""Index scans that find many rows and throw most of them away by a filter."""
+"""Index scans that find many rows and discard most of them by a filter."""
 
 from __future__ import annotations
 

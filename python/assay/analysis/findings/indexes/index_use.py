@@ -1,4 +1,4 @@
-"""Finds existing indexes that are not used, and what hides them from the optimiser."""
+"""Finds existing indexes that are not used, and why the optimiser cannot use them."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Unused:
     Attributes:
         index: The index.
         why: The reason, as the end of a sentence.
-        to_try: What brings it back.
-        at: Where the evidence of the reason is.
-        alternative: The plan with the reason taken away, where that was asked for.
-        key: What an index that serves the condition is of, as it stands in SQL; None: nothing.
+        to_try: Step that makes the index usable again.
+        at: Place of the evidence.
+        alternative: The plan without this obstacle, if it was captured.
+        key: SQL key of an index that serves the condition; None if no index does.
     """
 
     index: Index
@@ -89,7 +89,7 @@ def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | Non
 
 
 def unused_index(case: Case, scan: Timed) -> Unused | None:
-    """Return the index that a full scan could have used, with the reason; None: there is none."""
+    """Return the index that a full scan could have used, with the obstacle; None without one."""
     table, condition = scan.node.object, scan.node.condition
     if table is None or not condition or not case.indexes:
         return None
@@ -117,9 +117,9 @@ def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
 
 
 def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
-    """Return the index of a scanned table that the condition of a join hides; None: none is.
+    """Return the index of a scanned table that a join's condition makes unusable; None without one.
 
-    It is hidden where the condition does something to the table's own column.
+    The index is unusable if the condition applies an expression to the table's column.
     """
     condition = join.node.condition or ""
     for index in case.indexes_of(scan.object, scan.schema):
@@ -235,7 +235,7 @@ def _condition_reason(
 
 
 def _key(expression: str) -> str | None:
-    """An expression as an index of its table has it; None: it has a value of each execution."""
+    """An expression as an index of its table has it; None if it has a value of each execution."""
     bare = _TEXT_OR_QUALIFIER.sub(lambda match: match[1] or "", expression)
     return None if _PARAMETER.search(_TEXT.sub("''", bare)) else f"({bare})"
 

@@ -1,4 +1,4 @@
-"""Joins that read a whole table to find a few matches, where an index on the join column would."""
+"""Joins that read a whole table to find a few matches, which an index would find."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EQUAL = re.compile(r"\b(\w+)\.\"?(\w+)\"?\s*=\s*(\w+)\.\"?(\w+)\"?")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a table and column that joins look for in full scans."""
+    """Return one finding for each table and column that joins search by full scans."""
     if not case.can("index"):
         return []
     nodes = timed_nodes(case)
@@ -48,7 +48,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
-    """Yield joins that read a whole table for few matches, each with the scan of that table."""
+    """Yield joins that read a whole table for few matches, with the scan of that table."""
     for join in nodes:
         if join.node.operator not in JOINS or len(join.node.children) < 2:  # noqa: PLR2004 - sides
             continue
@@ -58,7 +58,7 @@ def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
 
 
 def _full_scan(node: PlanNode) -> PlanNode | None:
-    """The full scan that a side of a join is; None: something else is between them.
+    """The full scan that a side of a join is; None means something else is between them.
 
     A whole index that is read without a condition is one, too.
     """
@@ -69,7 +69,7 @@ def _full_scan(node: PlanNode) -> PlanNode | None:
 
 
 def rows_read(scan: PlanNode) -> float:
-    """Return how many rows a scan read, those that it removed among them."""
+    """Return how many rows a scan read, including those that it removed."""
     return (scan.rows or 0.0) + (scan.removed_rows or 0.0)
 
 
@@ -92,7 +92,7 @@ def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
 
 
 def joined_column(join: Timed, scan: PlanNode) -> tuple[str, tuple[str, ...]] | None:
-    """Return the scanned table and its columns of a join's equality; None: it has none."""
+    """Return the scanned table and its columns in a join's equality; None without one."""
     text = join.plan.text or ""
     condition = " ".join(part for part in (join.node.condition, scan.condition) if part is not None)
     for left, left_column, right, right_column in _EQUAL.findall(condition):
@@ -104,7 +104,7 @@ def joined_column(join: Timed, scan: PlanNode) -> tuple[str, tuple[str, ...]] | 
 
 
 def table_of(alias: str, text: str) -> str:
-    """Return the table that a statement calls by an alias; the alias itself where it has none."""
+    """Return the table of an alias in a statement; the alias itself if there is no such table."""
     named = re.search(
         rf"\b(?:from|join|,)\s+([\w.\"`]+)\s+(?:as\s+)?{alias}\b", text, re.IGNORECASE
     )
@@ -149,7 +149,7 @@ def _finding(
 def join_fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
     """Return the part of an operation's time in the join and in the side that it scans.
 
-    Of a join that is not timed, what no other operator took.
+    For a join without times it is the time that no other operator took.
     """
     inner = {id(node) for node in join.node.children[1].walk()}
     operators = [operator for operator in nodes if operator.plan is join.plan]

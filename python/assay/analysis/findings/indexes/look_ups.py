@@ -1,4 +1,4 @@
-"""Finds how far random look-ups go: rows read onward, and repeats at the same place."""
+"""Finds the locality of random look-ups: rows read sequentially, and repeats in the same place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Scans that read a table through for a few rows of it, where no index would have found them.
+"""Full scans that keep a few rows, for which no index exists.
 
-The catalogue is asked first: an index that exists and begins with a column of the condition is
-another cause, namely that it is not used.
+The catalogue is checked first: an existing index that begins with a column of the condition is
+another cause, an unused index.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def _removed_share(node: PlanNode) -> float:
 def indexable(condition: str | None, table: str) -> tuple[str, ...]:
     """Columns that an index can find rows by: compared with a value, equality first.
 
-    Of ranges only one is of use. Nothing is found behind a function, in an alternative, or by what
-    another column of the same row says.
+    Only one range condition is useful. Conditions inside functions, in OR, or between columns of
+    one row cannot use an index.
     """
     equal, ranges = _compared(condition, table)
     first_range = [column for column in ranges if column not in equal][:1]
@@ -143,7 +143,7 @@ def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[
 def usable_index(
     case: Case, table: str, columns: Sequence[str], schema: str | None
 ) -> Index | None:
-    """Return an index of the table that begins with one of these columns; None: there is none.
+    """Return an index of the table that begins with one of these columns; None without one.
 
     A hidden, broken or partial index serves no query that does not name it, so it does not count.
     """

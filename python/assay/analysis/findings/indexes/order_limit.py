@@ -1,4 +1,4 @@
-"""Statements that sort a whole table to return its first rows, where an index has the order."""
+"""Statements that sort a whole table to return its first rows, which an index could order."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _has_index(case: Case, scan: PlanNode, columns: Sequence[str]) -> bool:
 
 
 def sort_columns(condition: str | None) -> tuple[str, ...]:
-    """Return the columns of a sort key; empty where one of them is an expression."""
+    """Return the columns of a sort key; empty if one of them is an expression."""
     columns = []
     for part in (condition or "").split(","):
         matched = _COLUMN.match(part.strip().strip("()").strip())

@@ -1,4 +1,4 @@
-"""Scans of a store by column that can skip nothing, because rows are in no order of the column."""
+"""Column-store scans that cannot skip blocks, because rows are not ordered by the column."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Findings about memory: what was too little, and what is kept in vain."""
+"""Findings about memory: too little of it, or unused contents."""

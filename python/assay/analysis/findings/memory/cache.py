@@ -1,4 +1,4 @@
-"""The hits and misses of an engine's cache, and how much of the misses came from storage."""
+"""Hits and misses of an engine's cache, and the misses that were read from storage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUESTS = "buffer_requests"
 
 
 def missed_share(case: Case) -> float | None:
-    """Share of what was asked of the engine's cache that it had not; None where not counted."""
+    """Return the miss share of the engine's cache; None if not counted."""
     hits, misses = case.total(HITS), case.total(MISSES)
     requests = case.total(REQUESTS)
     if hits is None and requests is not None and misses is not None:
@@ -29,13 +29,13 @@ def missed_share(case: Case) -> float | None:
 
 
 def storage_bytes(case: Case) -> float | None:
-    """Bytes that measured executions fetched from storage; None where not metered."""
+    """Return the bytes that measured executions read from storage; None if not measured."""
     measured = case.executions.filter(is_measured(case.executions))["read_bytes"].drop_nulls()
     return float(measured.sum()) if len(measured) else None
 
 
 def measured_thread_seconds(case: Case) -> float:
-    """Return the time of all measured executions, once for each thread at work."""
+    """Return the thread-seconds of all measured executions."""
     seconds = case.executions.filter(is_measured(case.executions))
     threads = {op.name: max(1.0, op.threads_at_work or 1.0) for op in case.operations}
     by_operation = seconds.group_by("operation", maintain_order=True).agg(pl.col("seconds").sum())

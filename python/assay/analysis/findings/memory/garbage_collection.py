@@ -1,4 +1,4 @@
-"""Time in which all threads of a server in Java stood still while it collected garbage."""
+"""Time in which garbage collection stopped all threads of a Java server."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ OPERATORS = ("aggregate", "sort", "set operation", "materialize", "window", "oth
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time of operators with a temporary table, where such tables went to disk."""
+    """Return the time of operators with a temporary table, if such tables were written to disk."""
     made = case.total(ON_DISK)
     nodes = [timed for timed in timed_nodes(case) if _has_table(timed)]
     nodes = [timed for timed in nodes if _went_to_disk(case, timed.operation)]

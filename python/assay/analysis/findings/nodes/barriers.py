@@ -1,4 +1,4 @@
-"""Times in which hardly any of the platform was at work, between two in which all of it was."""
+"""Times in which nearly all nodes were idle between two phases of full load."""
 
 from __future__ import annotations
 

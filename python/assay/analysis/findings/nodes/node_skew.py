@@ -1,4 +1,4 @@
-"""A node that had more to do than the others, so that these stood idle."""
+"""A node with more work than the others, which were idle meanwhile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TO_TRY = "another key to spread the data by, or more and smaller parts of it tha
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time saved at best if CPU time were the same on all nodes that work."""
+    """Return the maximum saving if CPU time were equal on all working nodes."""
     cluster = case.cluster
     if cluster is None:
         return []

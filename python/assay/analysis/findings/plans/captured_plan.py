@@ -26,10 +26,10 @@ def captured_seconds(case: Case, operation: str) -> float | None:
 
 
 def doubt_of_plan(case: Case, operation: str) -> str | None:
-    """Return why an operation's captured plan may not be the one that ran; None: it is that one.
+    """Return why an operation's captured plan may differ from the executed one; None without doubt.
 
-    The server works for less than the whole timed median where the time also went into commits,
-    locks or the network, so the lower bound counts the time in which a plan can have worked.
+    Part of the timed median may be commits, locks or the network. So the lower bound uses only the
+    time in which a plan can have worked.
     """
     plans = case.plans.get(operation, ())
     if any((plan.shapes or 1) > 1 for plan in plans):

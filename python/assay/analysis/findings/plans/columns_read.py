@@ -28,7 +28,7 @@ _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding an operation that reads columns which nothing uses."""
+    """Return one finding for each operation that reads unused columns."""
     nodes = timed_nodes(case)
     wasteful: dict[str, list[Timed]] = {}
     for timed in nodes:
@@ -39,9 +39,10 @@ def find(case: Case) -> list[Finding]:
 
 
 def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
-    """Return the columns that a scan reads needlessly; empty where not known.
+    """Return the columns that a scan reads needlessly; empty if not known.
 
-    A statement that does not name the table reads it through a view, which names what it needs.
+    A statement that does not name the table reads it through a view, which names the needed
+    columns.
     """
     columns, table = scan.node.columns, scan.node.object
     text, result = case.statements.get(scan.operation), case.results.get(scan.operation)

@@ -17,8 +17,8 @@ class CountedProgram:
 
     Attributes:
         name: The engine's.
-        calls: An execution of whichever operation.
-        share: Of the time of all operations, 0 to 1.
+        calls: Number of calls per execution of any operation.
+        share: Share of the time of all operations, 0 to 1.
     """
 
     name: str
@@ -29,7 +29,7 @@ class CountedProgram:
 def counted_programs(
     case: Case, counted: Mapping[str, tuple[float, float]]
 ) -> list[CountedProgram]:
-    """Return programs with what they are of the run, from calls and seconds of the measured part.
+    """Return programs with their share of the run, from calls and seconds of the measured part.
 
     None are returned of a run whose operations have no time.
     """

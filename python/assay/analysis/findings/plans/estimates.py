@@ -1,7 +1,7 @@
-"""Estimates that were too small, and the operators that were chosen because of them.
+"""Row estimates that were too small, and the operators that were chosen because of them.
 
 An optimiser that expects few rows joins row by row, and gives a sort or a hash too little memory.
-Only an underestimate whose victim can be named is told: the others did no harm that shows.
+Only an underestimate with a known effect is reported.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ HOLDERS = ("sort", "hash build", "hash join", "aggregate", "window")
 
 @dataclass(frozen=True)
 class Hurt:
-    """A wrong estimate and what it hurt.
+    """A wrong estimate and the operator that it made slow.
 
     Attributes:
-        origin: The operator whose rows were not expected; those below it were estimated well.
+        origin: The lowest operator with the wrong estimate; those below it were estimated well.
         victims: Operators that were chosen for fewer rows, each with its part of the time.
     """
 

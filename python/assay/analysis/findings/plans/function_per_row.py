@@ -1,4 +1,4 @@
-"""Functions that statements call again and again, such as once a row."""
+"""Functions that statements call repeatedly, for example once per row."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _plan_findings(case: Case) -> list[Finding]:
 def calls_in(text: str) -> tuple[str, ...]:
     """Return functions and conversions of columns that a text has, as they stand in it.
 
-    Aggregates are computed once a group and are none of them.
+    Aggregates are computed once per group and do not count.
     """
     bare = _REMARK.sub(" ", text)
     calls = [

@@ -1,4 +1,4 @@
-"""Values so large that the engine keeps them apart, and fetches and unpacks them piece by piece."""
+"""Large values that the engine stores separately, and fetches and decompresses in pieces."""
 
 from __future__ import annotations
 

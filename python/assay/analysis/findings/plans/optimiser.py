@@ -1,4 +1,4 @@
-"""Time that went into parsing and planning instead of executing.
+"""Time spent parsing and planning instead of executing.
 
 Statements that are prepared are not planned again, unless the engine says that it did.
 """

@@ -1,7 +1,7 @@
 """An estimate that was far too large, and the plan for many rows that was chosen for few.
 
-Such a plan looks as it should: scans in full, sorts and hashes are right for many rows. It is told
-only where the same statement was executed with another plan, too, and that was clearly faster.
+Such a plan looks reasonable, because full scans, sorts and hashes are right for many rows. So it is
+reported only if the same statement was clearly faster with another plan.
 """
 
 from __future__ import annotations

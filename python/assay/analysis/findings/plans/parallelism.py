@@ -31,7 +31,7 @@ NAMED_OPERATIONS = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """Workers that were planned and did not come, a setting that allows none, or a choice."""
+    """Return the cause of missing parallelism: workers not started, a setting, or the optimiser."""
     if case.load is not None or (case.engine_cores or 1) < 2:  # noqa: PLR2004 - one is all there is
         return []
     short = _short_of_workers(case)

@@ -43,7 +43,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _better_custom(case: Case, operation: str, plan: Plan) -> Alternative | None:
-    """Custom plans that are clearly faster than the generic one; None: there are none."""
+    """Custom plans that are clearly faster than the generic one; None if there are none."""
     for other in case.alternatives.get(operation, ()):
         if other.statement != plan.statement or other.kind != CUSTOM or plan.mode != GENERIC:
             continue

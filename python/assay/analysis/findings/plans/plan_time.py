@@ -1,8 +1,8 @@
 """Computes the share of an operation's time that each operator of its plans took.
 
-A plan is watched apart from the timed run and is slower, so its times count as proportions only.
-They divide the time that the operation spent computing when it was timed, with the wait for a CPU.
-Time in commits, locks and the network is no operator's.
+A plan is captured outside of the timed part and is slower, so its times count only as proportions.
+They divide the operation's timed computing time, including the wait for a CPU. Time in commits,
+locks and the network belongs to no operator.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Timed:
         operation: The operation.
         plan: The plan that it is in.
         node: The operator.
-        above: Those that it is below, the root first.
-        fraction: Of the operation's time, without its inputs, as far as it was computing; None
-            where it was not timed.
+        above: Operators above it, the root first.
+        fraction: Share of the operation's computing time, without the operator's inputs; None if it
+            was not timed.
         reach: The same with the operation's reads and writes divided alike: the most that it took.
     """
 
@@ -85,7 +85,7 @@ def _operation_nodes(case: Case, operation: str, plans: Sequence[Plan]) -> list[
 
 
 def plan_seconds(plan: Plan) -> float:
-    """Wall time of a statement when it was asked with its plan, as far as it is known."""
+    """Return the elapsed time of a statement when its plan was captured; None if not known."""
     executed = plan.execution_s
     if executed is None:
         executed = sum(node.seconds or 0.0 for node in plan.root.walk())

@@ -27,7 +27,7 @@ def settings_tried(case: Case, *, differs: bool) -> dict[str, list[Alternative]]
 
     Args:
         case: The run.
-        differs: Whether the default brings another plan, or makes the same one faster.
+        differs: Whether the default gives another plan, or makes the same one faster.
     """
     by_setting: dict[str, list[Alternative]] = {}
     for alternatives in case.alternatives.values():
@@ -50,14 +50,14 @@ def is_faster_by_default(alternative: Alternative) -> bool:
 def tried_finding(
     case: Case, method: str, name: str, better: Sequence[Alternative], does: str
 ) -> list[Finding]:
-    """Return the finding of one setting, if it costs a part of the time that is worth telling.
+    """Return the finding of one setting, if it costs a relevant part of the time.
 
     Args:
         case: The run.
-        method: Of the finding.
-        name: Of the setting.
+        method: Method of the finding.
+        name: Name of the setting.
         better: Statements that were faster with its default.
-        does: What the setting does to them, in words.
+        does: Phrase on the effect of the setting on the plans.
     """
     fractions: dict[str, float] = {}
     for alternative in better:

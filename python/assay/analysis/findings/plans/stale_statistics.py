@@ -1,4 +1,4 @@
-"""Statistics that tables outgrew, where an estimate that rests on them hurt."""
+"""Statistics that are older than the growth of tables, and caused a harmful estimate."""
 
 from __future__ import annotations
 

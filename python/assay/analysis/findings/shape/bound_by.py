@@ -1,6 +1,6 @@
 """Sums up a run's time in one line: the largest parts of its time tree.
 
-No threshold changes its words: a part is named with its share, the largest first.
+It has no thresholds: each part is named with its share, the largest first.
 """
 
 from __future__ import annotations

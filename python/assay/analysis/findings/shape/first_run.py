@@ -38,8 +38,8 @@ KERNEL_SHARE = 0.2
 def find(case: Case) -> list[Finding]:
     """The excess of first executions, and of a first power test.
 
-    Silent under a load, and of a throughput test alone: its streams share the machine, and each
-    has parameters of its own.
+    It returns nothing under a load or for a throughput test alone, whose streams share the machine
+    and have different parameters.
     """
     powers = _phases(case.executions, PHASE_POWER)
     streams_only = not powers and _phases(case.executions, PHASE_THROUGHPUT)
@@ -181,7 +181,7 @@ def first_and_second(executions: pl.DataFrame, first: str, second: str) -> pl.Da
 
 
 def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
-    """One row an operation that was executed more than once.
+    """Return one row for each operation that was executed more than once.
 
     Columns: operation, in_warm_up (whether the first was); of the first execution seconds,
     system_s, minor_faults, read_bytes; of the median later one the same as later_*. Absent is null.

@@ -28,7 +28,7 @@ SERIES_WORDS = {
 def find(case: Case) -> list[Finding]:
     """Return whether mixes in order became steady, or how much another load changed.
 
-    Nothing is said of few mixes: one part of a mix asks for something else than another.
+    There is no finding for few mixes, because the parts of a mix differ.
     """
     mixes = case.mixes
     if mixes is not None and mixes.state.steady is not None:

@@ -1,4 +1,4 @@
-"""Upkeep of the same server that is in the way, such as vacuums, new indexes and backups.
+"""Maintenance of the same server that slows the load, such as vacuums, new indexes and backups.
 
 It is blamed for waiting that its own CPU time, or its own reads and writes, can have caused.
 """
@@ -34,7 +34,7 @@ DISK = ("waiting/disk_read", "waiting/disk_write", "waiting/disk")
 
 @dataclass(frozen=True)
 class Blamed:
-    """A node of the time tree with the part of it that upkeep can have caused, by operation."""
+    """A node of the time tree, and the part that maintenance can have caused, by operation."""
 
     part: str
     fractions: Mapping[str, float]

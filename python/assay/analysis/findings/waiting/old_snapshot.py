@@ -38,7 +38,7 @@ IDLE = ("idle", "sleep", "prepared")
 
 
 def holder(case: Case) -> Worker | None:
-    """Return the transaction with the oldest snapshot that is none of the run's; None: none is."""
+    """Return the transaction with the oldest snapshot outside of the run; None without one."""
     seen = [
         worker
         for worker in case.workers or ()

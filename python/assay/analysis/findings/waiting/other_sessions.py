@@ -1,4 +1,4 @@
-"""Other sessions of the same server that work beside the run."""
+"""Other sessions of the same server that work during the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phrases for findings on waiting: how long, where most, in which operations."""
+"""Phrases for findings on waiting: duration, main place and operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMED_OPERATIONS = 3
 
 
 def waited(case: Case, *names: str) -> dict[str, float]:
-    """Return the part of each operation's time that it waited so, if it is worth naming."""
+    """Return the part of each operation's time that it waited in this way, if relevant."""
     return at_least(case.part(*names), NAMED_SHARE)
 
 

@@ -1,1 +1,1 @@
-"""Documents' types of the host, the server and the state they were in."""
+"""Types of document sections on the host, the server and their state."""

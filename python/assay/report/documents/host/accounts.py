@@ -16,11 +16,11 @@ class AccountsSection(TypedDict):
     capacity_s: float
     """window_s times cpus."""
     by_account_s: dict[str, float]
-    """Our own accounts, such as engine, driver, probes."""
+    """CPU time of the engine and of Assay's own processes: engine, driver, probes."""
     background_s: float
-    """Everything that is not ours."""
+    """CPU time of all other processes."""
     busy_s: float
     idle_s: float
-    """Waiting for a device included."""
+    """Idle time, including waiting for a device."""
     steal_s: MeasuredValue
-    """Taken by the hypervisor."""
+    """Time that the hypervisor gave to other machines."""

@@ -10,24 +10,24 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class LimitRow(TypedDict):
-    """One limit of a control group, and what was used of it."""
+    """One limit of a control group, and how much of it was used."""
 
     name: Literal["cpu", "cpus", "read-iops", "write-iops", "read-rate", "write-rate", "memory"]
     asked: float
-    """Cores, CPUs, operations or bytes a second, or bytes."""
+    """Requested limit: cores, CPUs, operations or bytes a second, or bytes."""
     effective: MeasuredValue
-    """As the kernel told it when the measured part was over; null: it told none."""
+    """Limit as the kernel reported it after the measured part; null if it reported none."""
     used: MeasuredValue
-    """The mean over `seconds`, of memory the most; null: not counted."""
+    """Mean use over `seconds`, or maximum use of memory; null if not counted."""
     seconds: MeasuredValue
-    """Between the two readings of what was used."""
+    """Time between the two readings of use."""
     felt: MeasuredValue
-    """Share of periods in which CPU time had run out, or how often memory met its limit; null of
-    others."""
+    """Share of periods in which the CPU time ran out, or how often memory reached its limit; null
+    for other limits."""
     binding: bool | None
-    """Whether it held the engine back; null: that cannot be said."""
+    """Whether the limit slowed the engine; null if not known."""
     in_effect: bool
-    """Whether the kernel told what was asked for."""
+    """Whether the kernel reported the requested limit."""
     words: str
 
 
@@ -35,11 +35,11 @@ class SlowedSection(TypedDict):
     """Resources that were made slower by stopping the engine."""
 
     asked: dict[str, float]
-    """Factor by resource."""
+    """Requested factor by resource."""
     reached: dict[str, float] | None
-    """Factor by resource while the measured part lasted; null: not known."""
+    """Factor by resource during the measured part; null if not known."""
     stopped_s: float | None
-    """How long the engine stood still in it; null: not known."""
+    """How long the engine was stopped during the measured part; null if not known."""
 
 
 class HostChangeRow(TypedDict):
@@ -51,22 +51,23 @@ class HostChangeRow(TypedDict):
     before: str | None
     asked: str | None
     effective: str | None
-    """As it was read back."""
+    """Value as it was read back after the change."""
     restored: bool
-    """Whether the run put it back itself; a guardian does it for a killed one."""
+    """Whether the run reverted the change itself. A guardian process reverts it for a killed
+    run."""
 
 
 class ChangesSection(TypedDict):
     """Limits of the engine, and changes to the host."""
 
     version: int | None
-    """Of the control groups; null: nothing was limited."""
+    """Version of the control groups; null if nothing was limited."""
     device: str | None
-    """The device that limits of disks are of."""
+    """The device to which disk limits apply."""
     limits: list[LimitRow]
     notes: list[str]
     oom_kills: int | None
-    """Processes of the engine that were killed for want of memory; null: not counted."""
+    """Number of engine processes that the kernel killed for lack of memory; null if not counted."""
     slowed: SlowedSection | None
-    """What was made slower for the engine by stopping it; null: nothing was."""
+    """Resources that were made slower by stopping the engine; null without any."""
     host: list[HostChangeRow]

@@ -18,14 +18,14 @@ class ClusterMember(TypedDict):
     role: str
     host: str
     is_here: bool
-    """Whether this host's kernel counts for it."""
+    """Whether the node runs on this host, so that this host's kernel counts its CPU time."""
 
 
 class ClusterInterval(TypedDict):
     """Work of the nodes between two readings of their counters."""
 
     begun_s: float
-    """Since the measured part began."""
+    """Seconds since the measured part began."""
     ended_s: float
     seconds: float
     """Length of the span."""
@@ -40,9 +40,9 @@ class BarrierRow(TypedDict):
     begun_s: float
     ended_s: float
     cores: float
-    """At work in it."""
+    """Busy cores in the trough."""
     peak_cores: float
-    """At work around it."""
+    """Busy cores around the trough."""
     lost_s: float
 
 
@@ -50,17 +50,18 @@ class BarriersSection(TypedDict):
     """Troughs of all nodes' CPU time between peaks of the whole platform."""
 
     missing: str | None
-    """Why they cannot be known."""
+    """Reason why troughs cannot be found."""
     platform_cores: MeasuredValue
     lost_share: MeasuredValue
-    """Of the time of executions that were long enough to be looked at; null where none was."""
+    """Share of time lost at barriers, of executions that were long enough to measure; null without
+    any."""
     operations: dict[str, float]
-    """The same by operation; under a load all are one without a name."""
+    """Lost share by operation; under a load there is a single entry without a name."""
     too_short: list[str]
     """Operations whose executions were all too short."""
     count: int
     found: list[BarrierRow]
-    """Those that cost most, at most 100, in the order of time."""
+    """The 100 most expensive troughs at most, in the order of time."""
 
 
 class NodeWork(TypedDict):
@@ -71,39 +72,40 @@ class NodeWork(TypedDict):
 
     name: str
     role: str
-    """coordinator, worker, both, or later: known by its counters alone; empty of all together."""
+    """coordinator, worker, both, or later for a node that is known only by its counters; empty for
+    all nodes together."""
     text: str
-    """As a line, with four significant digits and the suffix of a power of 1000; KB are of 1024
-    bytes."""
+    """The figures as one line of text, with four significant digits and suffixes for powers of
+    1000. KB are 1024 bytes."""
     cpu_by: list[Literal["kernel", "engine"]]
-    """Who counted CPU time."""
+    """Source of the CPU time."""
     messages_per_s: MeasuredValue
-    """Got from other nodes."""
+    """Messages received from other nodes."""
     bytes_per_s: MeasuredValue
-    """Of these messages."""
+    """Bytes of these messages."""
     rows_per_s: MeasuredValue
-    """In these messages."""
+    """Rows in these messages."""
     local_messages_per_s: MeasuredValue
-    """Handed over within the node."""
+    """Messages passed within the node."""
     local_bytes_per_s: MeasuredValue
-    """Of those."""
+    """Bytes of the messages within the node."""
     read_bytes_per_s: MeasuredValue
-    """Read of the data."""
+    """Bytes of data that were read."""
     cpu_cores: MeasuredValue
     """CPU seconds a second: 1 is 100 % of one core."""
     waiting_share: MeasuredValue
-    """Of the time of tasks: waiting for what other nodes send, and until they take what it has for
-    them."""
+    """Share of task time spent waiting for data from other nodes, or for other nodes to accept
+    data."""
     wait_share: MeasuredValue
-    """The former alone."""
+    """Share of task time spent waiting for data from other nodes."""
     blocked_share: MeasuredValue
-    """The latter alone."""
+    """Share of task time spent waiting until other nodes accept data."""
     scheduling_share: MeasuredValue
-    """Of itself and the time of tasks: deciding who works on what, and waiting for it."""
+    """Share of scheduling in the sum of scheduling and task time, including the wait for it."""
     bytes_a_message: MeasuredValue
     """Mean length of messages from other nodes."""
     memory_bytes: MeasuredValue
-    """By the engine's gauge, else resident by the kernel."""
+    """Memory by the engine's gauge, or else resident memory by the kernel."""
 
 
 class NodeSkew(TypedDict):
@@ -111,16 +113,16 @@ class NodeSkew(TypedDict):
 
     measure: str
     node: str
-    """The one with most of it."""
+    """Name of the node with the largest value."""
     largest: float
     mean: float
     unit: Literal["s", "bytes", "rows"]
     often: float
-    """In which share of executions it was that node; 1 of the measured part."""
+    """Share of executions in which this node had the largest value; 1 for the measured part."""
     ratio: float
-    """largest over mean; of executions of an operation the middle one."""
+    """Largest value divided by the mean; for an operation the median over its executions."""
     is_skewed: bool
-    """Whether that is 1.25 or more."""
+    """Whether the ratio is 1.25 or more."""
 
 
 class ClusterSpan(TypedDict):
@@ -131,7 +133,7 @@ class ClusterSpan(TypedDict):
     whole: NodeWork
     nodes: list[NodeWork]
     skew: list[NodeSkew]
-    """Measures that can be compared between the nodes that work; empty of fewer than two."""
+    """Measures that are comparable between the working nodes; empty for fewer than two nodes."""
 
 
 class ClusterOperation(TypedDict):
@@ -143,30 +145,30 @@ class ClusterOperation(TypedDict):
     whole: NodeWork
     nodes: list[NodeWork]
     skew: list[NodeSkew]
-    """Measures that can be compared between the nodes that work; empty of fewer than two."""
+    """Measures that are comparable between the working nodes; empty for fewer than two nodes."""
 
 
 class ClusterSection(TypedDict):
-    """Nodes of a cluster, and what each did."""
+    """Nodes of a cluster and the work of each."""
 
     title: str
-    """What nodes are."""
+    """Name of the engine's kind of node."""
     nodes: list[ClusterMember]
     platform_cores: MeasuredValue
     """Cores that all nodes may use; null where some are on other hosts."""
     says: dict[str, str]
-    """By word what exactly is counted."""
+    """Description of each measure."""
     missing: dict[str, str]
-    """By word why it was not counted."""
+    """Reason why a measure was not counted, by measure."""
     notes: list[str]
     run: ClusterSpan | None
-    """Of the measured part, from the last reading before it to the first after it; null where it
+    """Work in the measured part, from the last reading before it to the first after it; null if it
     has no end."""
     intervals: list[ClusterInterval]
     """Between readings of the nodes' counters, at most 300."""
     operations: list[ClusterOperation]
-    """One execution of each, medians; empty under a load."""
+    """Medians for one execution of each operation; empty under a load."""
     barriers: BarriersSection
     series: dict[str, list[float]]
-    """Cores of each node on this host between looks, and time_s, the ends of these; at most 1500
-    points."""
+    """Busy cores of each node on this host between samples, and time_s, the ends of the intervals;
+    at most 1500 points."""

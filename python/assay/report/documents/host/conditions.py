@@ -15,28 +15,29 @@ class FleetSection(TypedDict):
     """The hosts that drove a load together."""
 
     hosts: int
-    """How many began."""
+    """Number of hosts at the start."""
     lost: int
-    """How many of them were gone before they had told all."""
+    """Number of hosts that were lost before they had sent all results."""
     clock_uncertainty_s: MeasuredValue
-    """By how much moments of one may be off on the run's clock; null: a clock was not measured."""
+    """Maximum error of a host's timestamps on the run's clock; null if a clock was not measured."""
     engine_host: str | None
-    """The agent whose host the samples are of, as the engine's is another one than the run's; null:
-    they are of the run's."""
+    """The agent on the engine's host, where the samples were taken; null if they were taken on the
+    run's host."""
 
 
 class WritesSection(TypedDict):
-    """Leave to write into tables of a server or a file that are not Assay's."""
+    """Permission to write to tables of a server or file that Assay did not create."""
 
     leave: Literal["read only", "rolled back", "allowed"]
-    """Rolled back: each operation was played between begin and rollback, both in its latency."""
+    """Kind of permission. Rolled back: each operation was executed between begin and rollback, and
+    its latency includes both."""
     server_told: str | None
-    """How the server was told to refuse writes; null: it was not, or cannot be."""
+    """Setting with which the server refused writes; null without one."""
     by_transaction: bool
-    """Whether it was told at the beginning of a transaction around each operation, as a pooler
-    keeps no setting; its begin and rollback are in the latency."""
+    """Whether that setting was made in a transaction around each operation, because a connection
+    pooler keeps no session settings. Latency then includes begin and rollback."""
     kept: list[str]
-    """What a rollback does not take back, as `operation: reason`."""
+    """Effects that a rollback does not undo, as `operation: reason`."""
 
 
 class ConditionsSection(TypedDict):
@@ -45,64 +46,66 @@ class ConditionsSection(TypedDict):
     arrival: str | None
     """Shape of the load in the measured part, power, closed or open."""
     clients: int | None
-    """Sessions at work at once; null in the power order."""
+    """Number of concurrent sessions; null in the power order."""
     rate_per_s: MeasuredValue
-    """Operations a second that became due; null but for an open load."""
+    """Operations a second that became due; null unless the load is open."""
     time_s: MeasuredValue
-    """How long operations became due; null in the power order."""
+    """Time during which operations became due; null in the power order."""
     killed: bool
-    """Whether the engine was killed then."""
+    """Whether the engine was killed at the end of that time."""
     state: str | None
-    """What was in memory at the start, in words; null: the record does not tell."""
+    """Description of the memory's content at the start; null if not recorded."""
     parameters: str
-    """default, or drawn from the seed."""
+    """Parameters of the queries: default, or drawn from the seed."""
     seed: int
     min_time_s: float
-    """Passes were repeated until this much was measured."""
+    """Passes were repeated until this many seconds were measured."""
     probe_interval_s: float
     """Time between two samples of a probe."""
     sorted_by: dict[str, list[str]]
-    """By table: the columns by which its rows were sorted before they were loaded."""
+    """Columns by which rows were sorted before loading, by table."""
     load_order: list[str]
-    """The order in which tables were loaded, one after another; empty: as suits the engine."""
+    """The order in which tables were loaded; empty if the engine's default was used."""
     order_note: str | None
-    """Whose rows lie in the order of their key however they are sorted before; null: nobody's, or
-    nothing was sorted."""
+    """Note on tables that the engine stores in key order regardless of sorting; null without such
+    tables, or if nothing was sorted."""
     prepare: list[str]
     """Files of SQL that changed the loaded data before anything was timed."""
     operations: list[str]
-    """The operations that were played of the workload's; empty: all."""
+    """Operations of the workload that were executed; empty means all."""
     remove: list[str]
-    """Parts that queries were asked without; empty: they were asked whole."""
+    """Parts that were removed from queries; empty if the queries were complete."""
     without: list[str]
-    """Techniques of the engine that were switched off; empty: none was."""
+    """Techniques of the engine that were switched off."""
     durability: DurabilityLevel | None
-    """What a commit survives; null: the engine has no levels, or its settings are of none."""
+    """Failures that a commit survives; null if the engine has no durability levels, or its settings
+    match none."""
     think_time: bool
-    """Whether clients waited around operations as people at terminals do."""
+    """Whether clients waited between operations like people at terminals."""
     foreign_keys: bool
-    """Whether the data had the workload's foreign keys."""
+    """Whether the tables had the workload's foreign keys."""
     pipeline: bool
-    """Whether statements that need no earlier answer were sent before it had come."""
+    """Whether statements that do not depend on an earlier answer were sent before that answer
+    arrived."""
     writes: WritesSection | None
-    """Leave to write; null: all tables are Assay's, or the record is an older one."""
+    """Permission to write; null if all tables are Assay's, or in older records."""
     pooled: bool
-    """Whether a pooler between gave each transaction any of its connections."""
+    """Whether a connection pooler assigned a connection to each transaction."""
     as_recorded: MeasuredValue
-    """How many times as fast as they were captured executions became due; null: at a rate, or as
-    clients were free."""
+    """Speed at which captured executions became due, as a multiple of the original; null for a rate
+    or for clients without pause."""
     fleet: FleetSection | None
-    """The hosts that drove together; null where one driver drove."""
+    """The hosts that drove the load together; null for a single driver."""
 
 
 class HostSection(TypedDict):
-    """The machine in short; environment.json of the record has all."""
+    """Summary of the machine. The record's environment.json has all facts."""
 
     cpus: int | None
     """CPUs that the run was allowed to use."""
     cpu_model: str | None
     virtual: bool | None
-    """Whether it is a virtual machine."""
+    """Whether the host is a virtual machine."""
     memory_bytes: int | None
     kernel: str | None
     filesystem: str | None

@@ -14,22 +14,22 @@ class CounterRow(TypedDict):
 
     name: str
     title: str
-    """As people read it."""
+    """Name of the figure for readers."""
     unit: str
-    """Of total, last and operations; bytes, s, or what is counted."""
+    """Unit of total, last and operations: bytes, s, or the counted thing."""
     kind: Literal["counter", "gauge"]
     """A counter grows, a gauge goes up and down."""
     to_try: str | None
-    """What the engine's declaration advises where there was much of it."""
+    """Advice from the engine's declaration if the figure is high."""
     total: MeasuredValue
-    """Growth within window_s; null for a gauge, and where it was reset."""
+    """Growth within window_s; null for a gauge, or if the counter was reset."""
     per_s: MeasuredValue
-    """total over the time between its readings."""
+    """total divided by the time between its readings."""
     last: MeasuredValue
     """A gauge's last value; null for a counter."""
     operations: dict[str, float]
-    """In the power order: growth during one execution of an operation, median over the passes that
-    were read."""
+    """Growth during one execution of each operation in the power order, as median over the passes
+    with readings."""
 
 
 class CounterShare(TypedDict):
@@ -38,14 +38,14 @@ class CounterShare(TypedDict):
     name: str
     title: str
     share: MeasuredValue
-    """0 to 1; null if nothing was counted, or a figure of it has no total."""
+    """The share, 0 to 1; null if nothing was counted, or one of its counters has no total."""
 
 
 class ActivityInterval(TypedDict):
     """The line of activity of one interval."""
 
     begun_s: float
-    """Since the beginning of the measured part."""
+    """Seconds since the beginning of the measured part."""
     ended_s: float
     line: str
 
@@ -62,15 +62,14 @@ class ActivitySection(TypedDict):
 
     title: str
     missing: str | None
-    """Why nothing was measured; null where something was."""
+    """Reason why nothing was measured; null if something was."""
     counted: dict[str, float]
-    """Of the measured part, by word of the line; what was reset is left out."""
+    """Counts of the measured part, by word of the line, without counters that were reset."""
     line: str | None
-    """Of the measured part."""
+    """The line for the measured part."""
     intervals: list[ActivityInterval]
     operations: list[ActivityOperation]
-    """Of one execution, medians of those that were read; only where operations follow one
-    another."""
+    """Medians for one execution of each operation; only if operations follow one another."""
 
 
 class IndexWorkRow(TypedDict):
@@ -78,7 +77,7 @@ class IndexWorkRow(TypedDict):
 
     object: str
     holds: Literal["literals", "iris", "quads"] | None
-    """What it holds, of an engine of triples."""
+    """Content of the index in an RDF store."""
     touches: MeasuredValue
     """Rows that were found."""
     reads: MeasuredValue
@@ -98,8 +97,8 @@ class CountedObject(TypedDict):
 
     object: str
     values: list[MeasuredValue]
-    """By column: growth within window_s, of a gauge its value at the end; null where it was reset
-    or not told."""
+    """Value by column: growth within window_s, or the last value of a gauge; null if it was reset
+    or not reported."""
 
 
 class CountedTable(TypedDict):
@@ -108,14 +107,15 @@ class CountedTable(TypedDict):
     name: str
     title: str
     object: str
-    """What a row is."""
+    """Kind of object in each row."""
     parts: list[str]
-    """Heads of the parts of an object's name, which dots separate; empty if it has none."""
+    """Column heads for the parts of an object's name, which dots separate; empty for a name of one
+    part."""
     columns: list[CountedColumn]
     rows: list[CountedObject]
-    """Objects of which something was counted, in the order of one column, most first."""
+    """Objects with counts, sorted by one column, largest first."""
     left_out: int
-    """How many objects are not told."""
+    """Number of objects that are left out."""
 
 
 class CounterSeries(TypedDict):
@@ -123,28 +123,28 @@ class CounterSeries(TypedDict):
 
     name: str
     time_s: list[float]
-    """When it was read, since the beginning of the measured part."""
+    """Times of the readings, in seconds since the beginning of the measured part."""
     values: list[MeasuredValue]
-    """Of a counter the rate a second since the reading before, whose first is null; of a gauge the
-    value."""
+    """Values of a gauge, or rates a second of a counter since the previous reading; the first rate
+    is null."""
 
 
 class EngineCountersSection(TypedDict):
     """Figures that the engine counted itself."""
 
     window_s: float
-    """From the last reading before the measured part to the first after it."""
+    """Seconds from the last reading before the measured part to the first after it."""
     counters: list[CounterRow]
-    """In the engine's order."""
+    """The counters in the engine's order."""
     shares: list[CounterShare]
     activity: ActivitySection | None
-    """Meters of look-ups, as the engine prints them: four significant digits and the suffix of a
-    power of 1000. Null: it has none."""
+    """Meters of look-ups as the engine prints them, with four significant digits and suffixes for
+    powers of 1000; null if it has none."""
     index_work: list[IndexWorkRow] | None
-    """Indexes that were used in the measured part, most pages read first. Null: the engine does not
-    tell."""
+    """Indexes that were used in the measured part, most pages read first; null if the engine does
+    not report them."""
     tables: list[CountedTable]
-    """What was counted for each object, such as an index; of those that an engine tells apart, of
-    the beginning of the run and of the rest, too."""
+    """Counts for each object, such as an index. Some engines report counts of the run's beginning
+    and of the rest separately."""
     series: list[CounterSeries]
-    """Each figure over time."""
+    """Values of each figure over time."""

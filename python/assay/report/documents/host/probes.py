@@ -11,12 +11,12 @@ class ProbeCost(TypedDict):
     """The cost of one probe."""
 
     cost: str
-    """What the probe does at each sample."""
+    """Work of the probe at each sample."""
     error: str | None
-    """Why it could not run or broke down."""
+    """Reason why the probe could not run or failed."""
     samples: int | None
     cpu_ns: int | None
-    """CPU time of its thread."""
+    """CPU time of the probe's thread."""
     longest_ns: int | None
     """Longest time one sample took."""
 

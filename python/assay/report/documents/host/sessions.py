@@ -26,15 +26,15 @@ class SessionRow(TypedDict):
     session: int
     cpu_s: MeasuredValue
     run_delay_s: MeasuredValue
-    """Ready, waiting for a CPU; of processes that ended as last seen."""
+    """Time ready and waiting for a CPU; for ended processes at the last sample."""
     read_bytes: MeasuredValue
-    """From storage."""
+    """Bytes read from storage."""
     write_bytes: MeasuredValue
-    """To storage, by the processes themselves."""
+    """Bytes written to storage by the processes themselves."""
     workers: int
     """Processes that worked for it in parallel."""
     workers_cpu_s: float
-    """Their part of cpu_s."""
+    """CPU time of these processes, which is part of cpu_s."""
 
 
 class SessionShares(TypedDict):
@@ -51,35 +51,35 @@ class SessionsSection(TypedDict):
     """CPU time of a server by who used it."""
 
     window_s: float
-    """From the last sample before the measured part to the first after it."""
+    """Seconds from the last sample before the measured part to the first after it."""
     cpu_s: float
     """CPU time of all the server's processes."""
     sessions: list[SessionRow]
     """Each session of the load generator with the processes that worked for it."""
     background: list[ProcessesRow]
-    """Processes that no client asked for."""
+    """Background processes of the server, which serve no client."""
     ours: list[ProcessesRow]
-    """Processes of connections of Assay that are none of the load: those that read counters,
-    capture plans and set up."""
+    """Processes of Assay's connections outside of the load, which read counters, capture plans and
+    set up."""
     other_clients: list[ProcessesRow]
-    """Processes of clients that have nothing to do with the run."""
+    """Processes of other clients."""
     ended_cpu_s: float
-    """CPU time of processes that ended between two samples, which their parent alone was told of.
-    It is in the figures of those whose processes were known to begin and end meanwhile, in
-    proportion to their number."""
+    """CPU time of processes that ended between two samples, known only from their parent. It is
+    divided among the clients whose processes began and ended meanwhile, in proportion to their
+    number."""
     ended_seen: int
-    """How many such processes were known."""
+    """Number of such processes that were observed."""
     unseen_cpu_s: float
-    """The same time where no such process was known."""
+    """CPU time of ended processes in intervals where no such process was observed."""
     shares: SessionShares
-    """Of cpu_s."""
+    """Shares of cpu_s."""
 
 
 class ProcessesRow(TypedDict):
     """Processes of one title."""
 
     title: str
-    """As the process calls itself."""
+    """Title that the process has set."""
     processes: int
     cpu_s: MeasuredValue
     run_delay_s: MeasuredValue

@@ -13,10 +13,10 @@ class CachedObject(TypedDict):
     """A table or an index in the engine's own cache."""
 
     name: str
-    """Table or index, in the engine's words; empty: all together."""
+    """Name of the table or index in the engine; empty for all together."""
     cached_bytes: int
     bytes: int | None
-    """Its whole size; null: not told."""
+    """Total size of the object; null if not reported."""
 
 
 class StateSection(TypedDict):
@@ -24,35 +24,38 @@ class StateSection(TypedDict):
 
     asked: Literal["hot", "cold", "os-warm", "loaded"]
     passes: int | None
-    """Untimed passes before the timed ones; null of a mix."""
+    """Number of untimed passes before the timed ones; null for a mix."""
     words: str
-    """As a heading names it."""
+    """Name of the state for headings."""
     reached: bool
-    """Whether the check of it was passed."""
+    """Whether the check of the state passed."""
     how: list[str]
-    """What was done for it."""
+    """Steps that were taken to reach the state."""
     left: list[str]
-    """What was not done, or was of no effect."""
+    """Steps that were not taken or had no effect."""
     host_changes: list[str]
-    """What was changed that others on the host notice."""
+    """Changes that affect other users of the host."""
     data_bytes: int | None
-    """Size of the data files; null where they are a running server's."""
+    """Size of the data files; null for a running server."""
     resident_bytes_before_start: int | None
-    """How much of them was in the page cache before the engine was started; null where it went on
-    after loading."""
+    """Bytes of the data files in the page cache before the engine's start; null if it was not
+    restarted after loading."""
     resident_share: MeasuredValue
-    """What was in the page cache before the start, or after loading, as a share of the data; null
-    where there are none."""
+    """Share of the data in the page cache before the start, or after loading; null without data
+    files."""
     resident_bytes_after_start: int | None
-    """The same when the engine was up and nothing had been asked of it; null: not looked at."""
+    """Bytes of the data files in the page cache after the start, before the first query; null if
+    not measured."""
     engine_cache: list[CachedObject] | None
-    """What the engine's own cache held when loading had ended, the most first; null: not asked for,
-    or not told."""
+    """Content of the engine's own cache at the end of loading, largest first; null if not requested
+    or not reported."""
     engine_cached_bytes: int | None
-    """The sum of that; null: not known."""
+    """Total bytes in the engine's own cache; null if not known."""
     since_load_s: MeasuredValue
-    """From the end of loading to the first timed operation; null but for `loaded`."""
+    """Seconds from the end of loading to the first timed operation; null unless the state is
+    `loaded`."""
     first_operation: str | None
-    """The first timed query, of those whose plans read tables if any does; no refresh function."""
+    """The first timed query whose plan reads tables, or else the first timed query. Refresh
+    functions do not count."""
     first_read_bytes: int | None
-    """What it read from devices."""
+    """Bytes that this query read from devices."""

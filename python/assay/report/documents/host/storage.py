@@ -16,20 +16,20 @@ class RequestsRow(TypedDict):
     reads: int
     read_bytes: int
     sequential_share: MeasuredValue
-    """Begin where the one before ended; the three shares add up to 1. Null with fewer than two
-    reads."""
+    """Share of reads that begin where the previous one ended. The three shares add up to 1; null
+    with fewer than two reads."""
     near_share: MeasuredValue
-    """Begin within 128 KiB of it."""
+    """Share of reads that begin within 128 KiB of the previous one's end."""
     random_share: MeasuredValue
     near_recent_share: MeasuredValue
-    """Begin within 128 KiB of the end of one of the 16 before."""
+    """Share of reads that begin within 128 KiB of the end of one of the 16 previous reads."""
     mean_read_bytes: MeasuredValue
     read_ahead_share: MeasuredValue
-    """By way of the kernel's read-ahead, which reads the page that was asked for, too."""
+    """Share of reads by the kernel's read-ahead, which include the requested page."""
     mean_run_reads: MeasuredValue
     mean_run_bytes: MeasuredValue
     runs: int
-    """Of sequential reads."""
+    """Number of runs of sequential reads."""
 
 
 RequestsFigure = Literal[
@@ -57,11 +57,11 @@ DeviceFigure = Literal["r/s", "rkB/s", "rareq-sz", "%util", "%usr", "%sys", "%io
 
 
 class DistanceRow(TypedDict):
-    """Reads that begin so far from the end of the one before."""
+    """Number of reads by distance from the end of the previous one."""
 
     forward: bool
     at_most_bytes: int | None
-    """Null: any farther; 0: sequential."""
+    """Upper end of the distance; null without limit, 0 for sequential reads."""
     reads: int
 
 
@@ -78,18 +78,18 @@ class RequestsSection(TypedDict):
     """The contiguity of reads from the device."""
 
     devices: list[str]
-    """Whose requests are told: the data's device, or the disks below it."""
+    """Devices whose requests were traced: the data's device, or the disks below it."""
     operations: list[RequestsRow]
-    """One an operation, and `all` together."""
+    """One entry for each operation, and one named `all`."""
     distances: list[DistanceRow]
-    """Reads by how far they begin from the end of the one before."""
+    """Reads by distance from the end of the previous one."""
     run_lengths: list[RunLengthRow]
-    """Sequential runs by how many reads they have, in powers of two."""
+    """Sequential runs by their number of reads, in powers of two."""
     others_reads: CountedValue
-    """Reads that processes which are not the engine's had done, which are not in these figures;
-    null: its processes are not known."""
+    """Reads of other processes than the engine's, which these figures exclude; null if the engine's
+    processes are not known."""
     notes: list[str]
-    """What is missing: a sentence each."""
+    """A sentence for each thing that is missing."""
 
 
 DiskSeries = TypedDict(
@@ -175,23 +175,23 @@ class StorageRow(TypedDict):
     """Reads of the device in one execution."""
     read_bytes: MeasuredValue
     mean_read_bytes: MeasuredValue
-    """Null where nothing was read."""
+    """Mean size of a read; null if nothing was read."""
     reads_per_s: MeasuredValue
-    """While it ran."""
+    """Reads a second while the operation ran."""
     read_bytes_per_s: MeasuredValue
     writes: MeasuredValue
     write_bytes: MeasuredValue
     util_share: MeasuredValue
-    """Of the time, a request was under way."""
+    """Share of the time in which a request was in progress."""
     usr_share: MeasuredValue
-    """Of the time of all CPUs; so are those below."""
+    """Share of the time of all CPUs, like the following shares."""
     sys_share: MeasuredValue
     iowait_share: MeasuredValue
     idle_share: MeasuredValue
     steal_share: MeasuredValue
     samples: MeasuredValue
-    """Looks at the device within one execution; figures of few are rough unless they are
-    metered."""
+    """Number of device samples within one execution. Few samples give rough figures unless metered
+    is true."""
     metered: bool
     """Whether the device was read at the edges of every execution."""
 
@@ -200,20 +200,20 @@ class StorageSection(TypedDict):
     """The data's block device and the host's CPUs."""
 
     requests: RequestsSection | None
-    """How contiguous the reads of the device were, request by request. Null: requests_reason says
-    why."""
+    """Contiguity of the device's reads, request by request. If null, requests_reason says why."""
     requests_reason: str | None
     """Why requests are null."""
     device: str
-    """The kernel's name of it."""
+    """The kernel's name of the device."""
     interval_s: float
     """About how long an interval of the series is."""
     disk: DiskSeries
-    """Over time; time_s is the end of an interval, since the measured part began, seconds its
-    length. An await or a size without a request is null."""
+    """Device figures over time. time_s is the end of an interval since the measured part began,
+    seconds its length. An await or size without a request is null."""
     cpu: CpuSeries
-    """Over time, percent of the time of all CPUs."""
+    """CPU figures over time, in percent of the time of all CPUs."""
     measured: MeasuredPart
     """The measured part as one interval."""
     operations: list[StorageRow]
-    """Medians over executions, in the order of the first. Empty where operations overlap."""
+    """Medians over the executions of each operation, in the order of their first execution; empty
+    if operations overlap."""

@@ -13,7 +13,7 @@ class PaceSection(TypedDict):
     """A load over time."""
 
     interval_s: float
-    """Length of an interval; the last one may be half as long again, or half as short."""
+    """Length of an interval. The last one may be up to 50 % longer or shorter."""
     throughput_per_s: list[float]
     waiting: list[int] | None
     """Operations due and not started at the end of each interval; null for a closed load."""
@@ -26,11 +26,11 @@ class MovedFigure(TypedDict):
     title: str
     unit: str
     kind: Literal["counter", "gauge"]
-    """Values of a counter are rates a second."""
+    """Counter or gauge. Values of a counter are rates a second."""
     inside: float
-    """The most of one reading in the stall."""
+    """Highest reading in the stall."""
     outside: float
-    """At other times, mean."""
+    """Mean at other times."""
 
 
 class StallRow(TypedDict):
@@ -40,24 +40,24 @@ class StallRow(TypedDict):
     """Since the measured part began."""
     end_s: float
     missing: float
-    """Operations that the median interval has more."""
+    """Number of operations by which the stall falls short of the median interval."""
     longest_s: MeasuredValue
-    """The longest latency of what ended in it or just after it."""
+    """Longest latency of operations that ended in the stall or just after it."""
     moved: MovedFigure | None
-    """The figure of engine or host that stands out; null: none does."""
+    """The figure of engine or host that stands out; null without one."""
 
 
 class StallsSection(TypedDict):
     """Times in which a load stood almost still."""
 
     interval_s: float
-    """They were looked for in intervals of this length."""
+    """Length of the intervals in which stalls were searched."""
     usual_per_s: float
     """Operations a second of the median interval."""
     seconds: float
-    """How long they took together."""
+    """Total length of the stalls."""
     missing_share: float
-    """Operations that are missing in them, of all that the median would be."""
+    """Missing operations in stalls, as a share of the operations at the median rate."""
     left_out: int
-    """How many more there were than are told."""
+    """Number of stalls that are left out."""
     stalls: list[StallRow]

@@ -15,59 +15,59 @@ class RunMetrics(TypedDict):
     geometric_mean_seconds: MeasuredValue
     """Geometric mean of the operations' medians."""
     passes: MeasuredValue
-    """How often every operation was measured at least."""
+    """Number of times that every operation was measured at least."""
     measured_seconds: MeasuredValue
     """Length of the measured part."""
     memory_peak_bytes: MeasuredValue
-    """Highest resident memory of the engine in the measured part, what its processes share counted
-    once."""
+    """Highest resident memory of the engine in the measured part. Memory that its processes share
+    counts once."""
     memory_peak_pss_bytes: MeasuredValue
-    """Highest sum of its processes' proportional memory that was read in it."""
+    """Highest measured sum of the proportional memory (PSS) of the engine's processes."""
     engine_memory_bytes: MeasuredValue
-    """The most that the engine told of one operation when it was asked for its plan."""
+    """Highest memory of one operation that the engine reported with a plan."""
     operations: MeasuredValue
-    """Of a load: operations that were due."""
+    """Number of operations of a load that became due."""
     throughput_per_s: MeasuredValue
-    """Of a load: operations that succeeded, a second."""
+    """Successful operations a second under a load."""
     statements_per_s: MeasuredValue
-    """Of a load: statements that were answered, a second: of operations that succeeded, and of
-    attempts that failed and were made again."""
+    """Answered statements a second under a load, including those of attempts that failed and were
+    retried."""
     latency_seconds_p50: MeasuredValue
-    """Of a load: from when an operation was due to its last row, over all operations that
-    succeeded; nearest rank."""
+    """Latency under a load, from the time an operation was due to its last row, over all successful
+    operations; nearest rank."""
     latency_seconds_p90: MeasuredValue
     latency_seconds_p95: MeasuredValue
     latency_seconds_p99: MeasuredValue
     latency_seconds_p999: MeasuredValue
-    """Null for fewer than 1,000 operations."""
+    """99.9th percentile of that latency; null for fewer than 1,000 operations."""
     latency_seconds_max: MeasuredValue
     latency_with_failed_seconds_p50: MeasuredValue
-    """Of a load with `--timeout` in which operations failed or never started: the same over all
-    operations, with those at their time-out, or at the longer time that they took."""
+    """Latency over all operations of a load with `--timeout`. Failed and skipped operations count
+    with the timeout, or with their time if it was longer. Null if there were none."""
     latency_with_failed_seconds_p95: MeasuredValue
     latency_with_failed_seconds_p99: MeasuredValue
     latency_with_failed_seconds_p999: MeasuredValue
     driver_lag_seconds_p50: MeasuredValue
-    """Of a load: how much of an operation's latency the load generator was busy with other
-    operations; over all that succeeded. Null in records from before it was measured."""
+    """Part of an operation's latency under a load in which the load generator was busy with other
+    operations, over all successful ones. Null in older records."""
     driver_lag_seconds_p99: MeasuredValue
     driver_lag_seconds_max: MeasuredValue
     failed_share: MeasuredValue
-    """Of a load: of the operations that were due."""
+    """Failed operations of a load, as a share of those that were due."""
     skipped_share: MeasuredValue
-    """Of a load: due and never started."""
+    """Operations of a load that were due and never started, as a share."""
     retries: MeasuredValue
-    """Of a load: attempts beyond the first."""
+    """Number of attempts beyond the first under a load."""
     wasted_share: MeasuredValue
-    """Of a load: of the time of all operations, that of attempts that failed."""
+    """Time in failed attempts under a load, as a share of the time of all operations."""
     waiting_end: MeasuredValue
-    """Of an open load: operations due and not started at its end."""
+    """Number of operations of an open load that were due and not started at its end."""
     on_time_share: MeasuredValue
-    """Of an open load: started less than a second after they were due."""
+    """Share of operations of an open load that started less than a second after they were due."""
     mixes_per_s: MeasuredValue
-    """Of clients that play an order by themselves: mixes a second, of the time of operations with
-    one client, else by the clock."""
+    """Mixes a second of clients that each execute a fixed order. For one client only the time of
+    operations counts, for more the elapsed time."""
     engine_cpu_seconds_per_operation: MeasuredValue
-    """Of a load: CPU time of the engine's processes for each operation that was issued."""
+    """CPU time of the engine's processes for each issued operation of a load."""
     driver_cpu_seconds_per_operation: MeasuredValue
-    """Of a load: the same of the load generator's process."""
+    """CPU time of the load generator's process for each issued operation of a load."""

@@ -13,7 +13,8 @@ class OperationFinding(FindingRow):
     """A finding about an operation, and how much of its time it explains."""
 
     fraction: float | None
-    """Of the operation's own time; null: the finding does not say it, or is of all its time."""
+    """Share of the operation's own time that the finding explains; null if not known, or for all of
+    it."""
 
 
 class OperationDocument(TypedDict):

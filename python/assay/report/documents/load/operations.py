@@ -42,35 +42,36 @@ class CauseShares(TypedDict):
     """The causes of an operation's time: shares that add up to 1."""
 
     cpu_user: MeasuredValue
-    """On a CPU, in the engine's code."""
+    """Running on a CPU, in the engine's code."""
     cpu_system: MeasuredValue
-    """On a CPU, in the kernel."""
+    """Running on a CPU, in the kernel."""
     run_queue: MeasuredValue
-    """Ready, waiting for a CPU."""
+    """Ready and waiting for a CPU."""
     throttled: MeasuredValue
     """Held back by a CPU limit."""
     stolen: MeasuredValue
     """Stolen by the hypervisor while it ran."""
     disk_read: MeasuredValue
-    """Asleep until a disk had read."""
+    """Waiting for a disk read."""
     disk_write: MeasuredValue
-    """Asleep until a disk had written or synced."""
+    """Waiting for a disk write or sync."""
     disk: MeasuredValue
-    """Waiting for disk where read and write cannot be told; disk_method says how it is known."""
+    """Waiting for disk, if reads and writes cannot be distinguished; disk_method says how it was
+    measured."""
     log: MeasuredValue
-    """Asleep until the log was written and synced, or for room in it."""
+    """Waiting until the log was written and synced, or for space in it."""
     lock: MeasuredValue
-    """Asleep for a lock that another held."""
+    """Waiting for a lock of another session."""
     latch: MeasuredValue
-    """Asleep for a short lock inside of the engine or the kernel."""
+    """Waiting for an internal lock (latch) of the engine or the kernel."""
     client: MeasuredValue
-    """Asleep for the network or the client."""
+    """Waiting for the network or the client."""
     workers: MeasuredValue
-    """Asleep until other workers of the operation had done their part."""
+    """Waiting for other workers of the operation."""
     idle: MeasuredValue
-    """A worker at work that had nothing to do."""
+    """Idle time of a worker that belongs to the operation."""
     paused: MeasuredValue
-    """Asleep because it was told to, or stopped."""
+    """Deliberate sleep, or stopped."""
     uncovered: MeasuredValue
     """Time of the threads at work that no source accounts for."""
 
@@ -80,15 +81,15 @@ class OperationRow(TypedDict):
 
     name: str
     title: str
-    """What it asks for, in a few words."""
+    """Short description of the operation."""
     seconds: MeasuredValue
-    """Median service time over the passes that succeeded."""
+    """Median service time over the successful passes."""
     seconds_min: MeasuredValue
     seconds_max: MeasuredValue
     share: MeasuredValue
-    """Of the sum of all medians; under a load of all service time."""
+    """Share of the sum of all medians; under a load, share of all service time."""
     outcome: Literal["ok", "failed", "skipped"]
-    """ok: every pass succeeded."""
+    """Outcome of the passes; `ok` if every pass succeeded."""
     error: str | None
     """Class of the first error."""
     passes: int
@@ -97,17 +98,19 @@ class OperationRow(TypedDict):
     coverage: MeasuredValue
     """Accounted share of thread time before scaling; may be above 1."""
     parallelism: MeasuredValue
-    """CPU seconds a second."""
+    """CPU seconds used per second."""
     threads_at_work: MeasuredValue
-    """Engine threads at work, mean."""
+    """Mean number of engine threads at work."""
     memory_peak_bytes: MeasuredValue
-    """Highest resident memory of the engine during it, what its processes share counted once."""
+    """Highest resident memory of the engine during the operation. Memory that its processes share
+    counts once."""
     memory_peak_pss_bytes: MeasuredValue
-    """Highest sum of its processes' proportional memory that was read during it."""
+    """Highest measured sum of the proportional memory (PSS) of the engine's processes during the
+    operation."""
     engine_memory_bytes: MeasuredValue
-    """By the engine's own account, when it was asked for its plan."""
+    """Memory that the engine reported with the operation's plan."""
     memory_growth_bytes: MeasuredValue
-    """By how much that was above what was resident before it."""
+    """Highest resident memory minus the resident memory before the operation."""
     read_bytes: MeasuredValue
     """Read from storage by one execution, median."""
     write_bytes: MeasuredValue
@@ -118,17 +121,17 @@ class OperationRow(TypedDict):
     """How waiting for disk was measured."""
     failed: int
     skipped: int
-    """Due and never started."""
+    """Number of operations that were due and never started."""
     retries: int
-    """Attempts beyond the first."""
+    """Number of attempts beyond the first."""
     retries_by_class: dict[str, int]
-    """Of a load: the same by class of the error that each came of."""
+    """Retries under a load by class of the error."""
     throughput_per_s: MeasuredValue
-    """Of a load: how often it succeeded, a second."""
+    """Successful executions a second under a load."""
     latency: TimeDistribution | None
-    """Of a load: from when it was due to its last row."""
+    """Latency under a load, from the due time to the last row."""
     service: TimeDistribution | None
-    """Of a load: from when it was started to its last row."""
+    """Service time under a load, from the start to the last row."""
 
 
 class WhereSection(TypedDict):
@@ -136,20 +139,20 @@ class WhereSection(TypedDict):
 
     shares: CauseShares
     coverage: MeasuredValue
-    """Accounted share of thread time before scaling, of operations that are not split, too; may be
-    above 1."""
+    """Accounted share of thread time before scaling, including operations that are not split; may
+    be above 1."""
     uncovered: list[CoverageDoubt]
-    """Operations of which more than 5 % is not accounted for, most first."""
+    """Operations with more than 5 % of their time unaccounted for, largest share first."""
     overcounted: list[CoverageDoubt]
-    """Operations of which more than 105 % is accounted for, most first. Above 120 % they are not
-    split."""
+    """Operations with more than 105 % of their time accounted for, largest share first. Above 120 %
+    they are not split."""
 
 
 class CoverageDoubt(TypedDict):
-    """An operation of which too little or too much is accounted for."""
+    """An operation with too little or too much accounted time."""
 
     operation: str
     share: float
-    """How much is missing, or too much, of the time of its threads at work."""
+    """Missing or excess time, as a share of the time of its threads at work."""
     is_split: bool
-    """Whether its parts are told all the same."""
+    """Whether its time is split into parts nevertheless."""

@@ -1,4 +1,4 @@
-"""Mixes that clients play in order, in the document of a run."""
+"""Query mixes that clients execute in order, in the document of a run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ class SequenceMetric(TypedDict):
     """One figure that the specification names."""
 
     name: str
-    """Such as QMpH."""
+    """Name of the figure, such as QMpH."""
     value: float
     about: str
-    """What was divided by what."""
+    """Formula of the figure in words."""
 
 
 class SequenceQuery(TypedDict):
@@ -21,15 +21,15 @@ class SequenceQuery(TypedDict):
     name: str
     title: str
     executions: int
-    """In whole mixes."""
+    """Number of executions in complete mixes."""
     cut_off: int
-    """How many of them were cut off at the time limit, and count with it."""
+    """Number of executions that were stopped at the time limit; each counts with that limit."""
     mean_s: float
     geometric_mean_s: float
     min_s: float
     max_s: float
     share: float
-    """Of the time of all operations."""
+    """Share of the time of all operations."""
 
 
 class SequenceSection(TypedDict):
@@ -37,18 +37,18 @@ class SequenceSection(TypedDict):
 
     clients: int
     size: float
-    """What results are named with: so many of `size_name`."""
+    """Size of the data for the name of the result, counted in `size_name`."""
     size_name: str
-    """Such as triples; the name of the scale where none were loaded."""
+    """Unit of the size, such as triples; the name of the scale if none were loaded."""
     mixes: int
-    """That came to their end."""
+    """Number of complete mixes."""
     operations_s: float
-    """Time of all operations in them."""
+    """Total time of operations in complete mixes."""
     wall_s: float
-    """By the clock, from the first start to the last end."""
+    """Elapsed time from the first start to the last end."""
     metrics: list[SequenceMetric]
     """Figures that the specification names, the rate first."""
     query_time: str
-    """What the specification calls the mean time of an operation; empty: nothing."""
+    """The specification's name for the mean time of an operation; empty without one."""
     queries: list[SequenceQuery]
     """Each operation, in the order of the mix."""

@@ -19,7 +19,7 @@ class RefreshFunctions(TypedDict):
     insert: str
     delete: str
     batches: int
-    """Number of transactions of each refresh function; 0: one for each order."""
+    """Number of transactions of each refresh function; 0 means one for each order."""
     sets: NotRequired[int]
     """Sets that the whole test uses, numbered from 1."""
 
@@ -28,26 +28,27 @@ class SpecifiedMetric(TypedDict):
     """One metric of the reported run."""
 
     is_not: str | None
-    """The specification's name that it does not have; null where it has it, or there is none."""
+    """The specification's metric that this figure must not be called; null if it may, or if there
+    is none."""
     metric: MetricKey
     label: str
-    """The specification's name only where nothing was left out."""
+    """Name of the metric. It is the specification's only if nothing was left out."""
     title: str
-    """In full: with what was left out."""
+    """Full name, including what was left out."""
     unit: Literal["/h"]
     value: MeasuredValue
-    """As reported: from rounded intervals, to 0.1. Null: see why_not."""
+    """Reported value, from rounded intervals, to 0.1. If null, why_not says why."""
     unrounded: MeasuredValue
-    """From intervals as they were measured."""
+    """Value from unrounded intervals."""
 
 
 class SpecifiedStream(TypedDict):
     """One stream of a throughput test."""
 
     stream: int | None
-    """From 1; null: the stream of refresh functions."""
+    """Number of the stream, from 1; null for the stream of refresh functions."""
     begun_seconds: float
-    """After the test's first submission."""
+    """Start in seconds after the test's first submission."""
     seconds: float
     intervals: list[SpecifiedInterval]
 
@@ -60,15 +61,16 @@ class SpecifiedRun(TypedDict):
     throughput_per_h: MeasuredValue
     composite_per_h: MeasuredValue
     power_seconds: MeasuredValue
-    """All intervals of the power test together."""
+    """Sum of all intervals of the power test."""
     elapsed_seconds: MeasuredValue
-    """Of the throughput test, from the first submission to the last output or commit."""
+    """Elapsed seconds of the throughput test, from the first submission to the last output or
+    commit."""
     elapsed_counted_seconds: MeasuredValue
-    """Ts: the same, rounded up to 0.01 s."""
+    """Ts: the elapsed seconds rounded up to 0.01 s."""
     power: list[SpecifiedInterval]
     """Intervals of the power test in their order."""
     throughput: list[SpecifiedStream]
-    """Streams of the throughput test, the one of refresh functions last."""
+    """Streams of the throughput test; the stream of refresh functions is last."""
 
 
 class SpecifiedWeight(TypedDict):
@@ -76,17 +78,17 @@ class SpecifiedWeight(TypedDict):
 
     operation: str
     power_seconds: MeasuredValue
-    """Its interval in the power test."""
+    """Interval of the operation in the power test."""
     throughput_seconds: MeasuredValue
-    """Mean of its intervals in the throughput test."""
+    """Mean of the operation's intervals in the throughput test."""
     power: MeasuredValue
-    """Of the power metric, by its interval there."""
+    """Weight in the power metric, by its interval in the power test."""
     throughput: MeasuredValue
-    """Of the throughput metric, by its intervals in the stream that ended last."""
+    """Weight in the throughput metric, by its intervals in the stream that ended last."""
     composite: MeasuredValue
-    """Of the composite, if its time changes in both tests."""
+    """Weight in the composite metric if its time changes in both tests."""
     seconds_min: MeasuredValue
-    """Shortest interval over the power tests, or steady passes; null of one."""
+    """Shortest interval over the power tests or steady passes; null if there is only one."""
     seconds_max: MeasuredValue
     at_min: MeasuredValue
     """Change of the first metric, as a share, if its interval in the power test were the
@@ -104,8 +106,8 @@ class UtilisationRow(TypedDict):
     stream_seconds: float
     """Elapsed seconds over streams."""
     share: float
-    """stream_seconds over power_seconds: about how much of the machine the power test used. Above 1
-    streams were in each other's way."""
+    """stream_seconds divided by power_seconds: roughly the share of the machine that the power test
+    used. Above 1, streams slowed each other."""
 
 
 class LargerScale(TypedDict):
@@ -120,13 +122,13 @@ class QueryMemoryPeak(TypedDict):
     """The memory peak of a throughput test, or of one query."""
 
     what: str
-    """What took it, and how that is known."""
+    """Description of the consumer, and how its memory was measured."""
     streams: int
-    """Query streams at work."""
+    """Number of concurrent query streams."""
     bytes: float
     larger: list[LargerScale]
-    """At each larger standard scale up to a hundred times this one, with the fewest streams there,
-    by the formula."""
+    """Predicted peak at each larger standard scale up to 100 times this one, with the minimum
+    number of streams."""
 
 
 class QueryMemory(TypedDict):
@@ -134,78 +136,79 @@ class QueryMemory(TypedDict):
 
     formula: str
     peaks: list[QueryMemoryPeak]
-    """Of whole throughput tests, and of the query that took most alone; what is largest a stream
+    """Peaks of complete throughput tests and of the largest single query, the largest per stream
     first."""
 
 
 class SteadyPasses(TypedDict):
-    """Passes of a test that went on until they were alike."""
+    """Passes of a test that was repeated until passes took equally long."""
 
     passes: list[PassTimes]
-    """Whole passes in their order."""
+    """Complete passes in their order."""
     before: int | None
-    """Passes before those that were alike; null: none were."""
+    """Number of passes before the steady ones; null if none were steady."""
     compared: int
-    """So many passes, the last ones, are the steady ones."""
+    """Number of passes at the end that count as the steady ones."""
     figure: PassTimes | None
-    """Of the median of each query over the steady passes."""
+    """Figure from the median of each query over the steady passes."""
 
 
 class SpecifiedTestSection(TypedDict):
     """A test of the specification and its metrics."""
 
     kind: SpecifiedKind
-    """full: two runs, each a power test and a throughput test."""
+    """Kind of test. `full` means two runs, each with a power test and a throughput test."""
     streams: int | None
-    """Query streams of its throughput tests; null without one."""
+    """Number of query streams in its throughput tests; null without a throughput test."""
     streams_minimum: int | None
-    """As the specification asks for at this scale."""
+    """Minimum number of streams that the specification requires at this scale."""
     scale_standard: bool
     """Whether the specification allows results at this scale."""
     parameters: Literal["drawn", "default"]
     seed: int
     refresh: RefreshFunctions | None
-    """Null: without refresh functions."""
+    """Refresh functions; null without any."""
     metrics: list[SpecifiedMetric]
-    """Of the reported run, the composite first where there is one."""
+    """Metrics of the reported run; the composite is first if there is one."""
     why_not: list[str]
-    """Why there is no metric; empty where there is."""
+    """Reason why there is no metric; empty if there is one."""
     left_out: list[str]
-    """What of the specification was not done: it changes the metrics' names."""
+    """Parts of the specification that were left out. They change the metrics' names."""
     reported_run: int | None
     """The run with the lower composite."""
     rounding_dominates: bool
-    """Whether more than a tenth of the reported power test's intervals are under 0.1 s: read the
-    unrounded figures then."""
+    """Whether more than a tenth of the reported power test's intervals are under 0.1 s. In that
+    case read the unrounded figures."""
     warnings: list[str]
     runs: list[SpecifiedRun]
-    """Power and throughput test of each run; of steady passes one run of their medians."""
+    """Power and throughput test of each run; for steady passes one run with their medians."""
     sensitivity: list[SpecifiedWeight]
-    """What each operation weighs in the reported run: d ln metric / d ln time, of intervals that
-    are not rounded."""
+    """Weight of each operation in the reported run: d ln metric / d ln time, from unrounded
+    intervals."""
     utilisation: list[UtilisationRow]
-    """What a stream's work takes of a machine that streams share, beside what it takes alone."""
+    """Share of the machine that a stream uses beside others, compared with a stream alone."""
     memory: QueryMemory | None
-    """Memory that queries took beyond what was resident before. Null: not measured, or it did not
+    """Memory of queries beyond the resident memory before; null if not measured, or if it did not
     grow."""
     steady: SteadyPasses | None
-    """Passes of a test that went on until they were alike. Null for other tests."""
+    """Passes of a test that was repeated until they were steady; null for other tests."""
 
 
 class SpecifiedInterval(TypedDict):
     """The interval of a query: from its submission to the next one of its stream.
 
-    Of a refresh function: to its last commit.
+    The interval of a refresh function ends with its last commit.
     """
 
     operation: str
     variant: int
-    """Stream whose parameters a query has; number of the refresh set."""
+    """For a query the stream whose parameters it has, for a refresh function the number of its
+    set."""
     begun_seconds: float
-    """After the test's first submission."""
+    """Start in seconds after the test's first submission."""
     seconds: float
     counted_seconds: NotRequired[float]
-    """What it counts as in the power metric, by the 1000:1 rule and to 0.01 s."""
+    """Seconds that count in the power metric, by the 1000:1 rule and rounded to 0.01 s."""
 
 
 class PassTimes(TypedDict):

@@ -11,14 +11,14 @@ class StatementRow(TypedDict):
     """One statement of an operation."""
 
     name: str
-    """As the workload calls it, or its number in the operation from 1."""
+    """The workload's name for the statement, or its number in the operation, from 1."""
     executions: int
     per_operation: float
-    """Executions in each execution of the operation."""
+    """Number of executions in each execution of the operation."""
     share: float
-    """Of the service time of the operation."""
+    """Share of the operation's service time."""
     rows: float
-    """Rows that it returned or changed, mean of an execution."""
+    """Mean number of rows that an execution returned or changed."""
     seconds: TimeDistribution
 
 
@@ -26,21 +26,22 @@ class StatementTail(TypedDict):
     """The statement that makes the slowest executions slow."""
 
     statement: str
-    """The statement with most of what they take longer; or 'earlier attempts'."""
+    """The statement with the largest part of the extra time, or 'earlier attempts'."""
     share: float
-    """Its share of that."""
+    """The statement's share of the extra time."""
     tail_share: float
-    """Which share of the executions are looked at."""
+    """Share of executions that count as the slowest."""
     operations: int
-    """How many those are."""
+    """Number of these slowest executions."""
     beyond_s: float
-    """They took at least this long."""
+    """Minimum time of the slowest executions."""
     typical_s: float
-    """What it takes in an execution up to the median, on average."""
+    """Mean time of the statement in executions up to the median."""
     tail_s: float
-    """What it takes in one of the slowest, on average."""
+    """Mean time of the statement in the slowest executions."""
     excess_share: float
-    """Its excess there, of the service time of all executions."""
+    """The statement's extra time in the slowest executions, as a share of the service time of
+    all."""
 
 
 class StatementsSection(TypedDict):
@@ -49,5 +50,5 @@ class StatementsSection(TypedDict):
     statements: list[StatementRow]
     """Largest share first."""
     tail: StatementTail | None
-    """What makes the slowest executions slow; null where there are too few, or none is much slower
-    than the median."""
+    """Cause of the slowest executions; null if there are too few, or none is much slower than the
+    median."""

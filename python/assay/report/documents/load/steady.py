@@ -1,4 +1,4 @@
-"""The section of a run's document on the steadiness of its mixes."""
+"""Steadiness of query mixes in the document of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class SteadyFigure(TypedDict):
-    """One figure of the specification, in the steady part and over all."""
+    """One figure of the specification, in the steady part and over all mixes."""
 
     name: str
     steady: float
@@ -22,84 +22,85 @@ class SeriesDrift(TypedDict):
 
     series: Literal["throughput", "asked", "fetched"]
     before: MeasuredValue
-    """Its mean before that part; null where that part is all."""
+    """Mean before the steady part; null if the steady part is everything."""
     level: float
-    """Its median there."""
+    """Median in the steady part."""
     change: float
-    """By how much it grows from the first to the last batch there; of throughput the share of what
-    it is at the first, of the level."""
+    """Growth from the first to the last batch of the steady part, in the unit of the series. For
+    throughput it is the relative growth times the level."""
     low: float
-    """The 90 % interval of that."""
+    """Lower end of the 90 % interval of the change; `high` is its upper end."""
     high: float
     within: float
-    """How much that may be."""
+    """Largest change that still counts as steady."""
     kept: bool
-    """Whether the interval lies within that."""
+    """Whether the interval lies within that limit."""
     drifts: bool
-    """Whether it is known to change by more."""
+    """Whether the interval excludes 0 and the change exceeds that limit."""
 
 
 class MixBatch(TypedDict):
     """A batch of mixes that ended one after another."""
 
     first: int
-    """Mixes of the phase that had ended before."""
+    """Number of mixes that ended earlier in the phase."""
     mixes: int
     begin_s: float
-    """Since the phase began."""
+    """Seconds since the phase began."""
     end_s: float
     throughput: float
     """Mixes a second."""
     asked: MeasuredValue
-    """Bytes a mix that the engine asked of files, wherever they came from."""
+    """Bytes per mix that the engine read from files, including the page cache."""
     fetched: MeasuredValue
-    """Bytes a mix that were fetched from storage."""
+    """Bytes per mix that were read from storage."""
     counted: MeasuredValue
-    """Bytes a mix that the engine itself counted as read into its cache."""
+    """Bytes per mix that the engine counted as read into its cache."""
 
 
 class CountedReads(TypedDict):
-    """Bytes a mix that the engine counted as read into its cache."""
+    """Bytes per mix that the engine counted as read into its cache."""
 
     before: MeasuredValue
-    """The mean before the steady part."""
+    """Mean before the steady part."""
     level: float
-    """The median there."""
+    """Median in the steady part."""
 
 
 class SteadySection(TypedDict):
-    """The steadiness of mixes, and the moment from which on they were steady."""
+    """Steadiness of query mixes, and the time from which they are steady."""
 
     clients: int
     warmup_mixes: int
-    """Mixes that ended before the measured ones."""
+    """Number of mixes that ended before the measured ones."""
     mixes: int
-    """Measured ones that ended."""
+    """Number of measured mixes that ended."""
     mixes_max: int | None
-    """To how many they were to go on until they were steady; null: they were not."""
+    """Maximum number of mixes for a run that continues until mixes are steady; null for other
+    runs."""
     figures: list[SteadyFigure]
-    """Figures of the workload's specification, in the steady part and over everything measured;
-    empty where it names none, or that part is all."""
+    """Figures of the workload's specification, in the steady part and over all measured mixes;
+    empty if it names none, or if all mixes are steady."""
     all_per_s: MeasuredValue
-    """Mixes a second, over everything measured."""
+    """Mixes a second over all measured mixes."""
     why_no_reads: str | None
-    """Why it is not known what the engine read for them; null where it is."""
+    """Reason why the bytes that the engine read are not known; null if they are."""
     steady: bool | None
-    """Null: too few looks at mixes to say."""
+    """Whether mixes are steady; null if there are too few to decide."""
     first_mix: int | None
-    """Mixes before the part that is steady, if it is."""
+    """Number of mixes before the part that may be steady."""
     first_s: MeasuredValue
-    """The same in seconds since the measured part began."""
+    """Start of that part, in seconds since the measured part began."""
     rate_per_s: MeasuredValue
     """Mixes a second of that part."""
     enough: bool
-    """Whether what is left out of the beginning is less than half."""
+    """Whether less than half of the measured part is left out at the beginning."""
     drifts: list[SeriesDrift]
-    """Each series that was measured, in the part that is steady, if it is."""
+    """Drift of each measured series in the part that may be steady."""
     batches: list[MixBatch]
     """The measured mixes, at most 60 batches."""
     warmup: list[MixBatch]
-    """Those of the warm-up."""
+    """The mixes of the warm-up."""
     counted: CountedReads | None
-    """What the engine counted as read into its own cache for a mix, in bytes; null where it counts
-    no such thing."""
+    """Bytes per mix that the engine counted as read into its own cache; null if it has no such
+    counter."""

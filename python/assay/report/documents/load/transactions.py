@@ -11,24 +11,24 @@ class TransactionRate(TypedDict):
     """The rate that a specification names, such as tpmC."""
 
     specified: str
-    """Such as tpmC."""
+    """Name of the rate in the specification, such as tpmC."""
     name: str
-    """The same, or another one where clients did not wait."""
+    """Name of this run's rate. It differs from the specification's if clients did not wait."""
     value: float
-    """How often the operation succeeded in each of so many seconds."""
+    """Number of successful executions in each period of the rate, such as a minute."""
     counted: int
-    """How often in all."""
+    """Total number of successful executions."""
     operation: str
     seconds: float
     waits: bool
-    """Whether clients waited around operations as people do."""
+    """Whether clients waited between operations like people at terminals."""
     least: MeasuredValue
-    """The least that it can be at this scale; null without waits."""
+    """Lowest possible rate at this scale; null without waits."""
     most: MeasuredValue
-    """The most."""
+    """Highest possible rate at this scale; null without waits."""
     clients: int
     terminals: int | None
-    """Clients that there have to be with waits; null without."""
+    """Number of clients that the specification requires; null without waits."""
 
 
 class TransactionTypeRow(TypedDict):
@@ -37,25 +37,25 @@ class TransactionTypeRow(TypedDict):
     name: str
     title: str
     ok: int
-    """How many succeeded."""
+    """Number of transactions that succeeded."""
     failed: int
     share: MeasuredValue
-    """Of all that succeeded."""
+    """Share of all successful transactions."""
     share_min: MeasuredValue
-    """The least that it has to be; null: anything."""
+    """Lowest share that the specification allows; null without a limit."""
     retries: dict[str, int]
-    """Attempts that were made again, by class of their error."""
+    """Number of retries by class of error."""
     latency: TimeDistribution
     service: TimeDistribution
     limit_s: MeasuredValue
-    """Of the 90th percentile of latency; null: none."""
+    """Limit of the 90th percentile of latency; null without one."""
     limit_kept: bool | None
-    """Null where there is no limit, or too few succeeded."""
+    """Whether the limit was met; null without a limit, or if too few transactions succeeded."""
 
 
 class TransactionsSection(TypedDict):
-    """The mix as its workload specifies it."""
+    """The transaction mix in the terms of the workload's specification."""
 
     rate: TransactionRate | None
-    """What the specification calls the rate of a run; null where its operation was not played."""
+    """The specification's rate of a run; null if its operation was not executed."""
     types: list[TransactionTypeRow]

@@ -1,1 +1,1 @@
-"""Documents' types of plans."""
+"""Types of document sections on plans."""

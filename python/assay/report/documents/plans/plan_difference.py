@@ -1,4 +1,4 @@
-"""Plans of two runs compared: what `assay explain --against --json` prints of them."""
+"""Comparison of two runs' plans in the document of `assay explain --against --json`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class PlanChangeRow(TypedDict):
     kind: str
     says: str
     ours_s: MeasuredValue
-    """Thread-seconds that it is about in this run."""
+    """Thread-seconds of the changed step in this run."""
     theirs_s: MeasuredValue
 
 
 class PlanStepRow(TypedDict):
-    """One step of a plan, and its time with all below in both runs."""
+    """One step of a plan, and its time including its inputs in both runs."""
 
     depth: int
     mark: StepMark
@@ -39,10 +39,10 @@ class PlanDifferenceRow(TypedDict):
     statement: int
     name: str | None
     changed: bool
-    """Whether it is executed in another way."""
+    """Whether the statement's plan differs between the runs."""
     ours_s: MeasuredValue
-    """Time of its operation in the measured part of this run."""
+    """Time of the statement's operation in the measured part of this run."""
     theirs_s: MeasuredValue
     changes: list[PlanChangeRow]
     steps: list[PlanStepRow]
-    """Steps of this run as they stand in its plan, then those that are gone."""
+    """Steps of this run's plan in their order, then the steps that only the other run has."""

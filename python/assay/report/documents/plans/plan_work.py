@@ -12,7 +12,7 @@ class PlanWorkRow(TypedDict):
     seconds: float
     """Thread-seconds."""
     share: float
-    """Of all plans' time."""
+    """Share of the time of all plans."""
 
 
 class PlanWorkOperation(TypedDict):
@@ -23,11 +23,11 @@ class PlanWorkOperation(TypedDict):
     seconds: float
     """Thread-seconds."""
     share: float
-    """Of the operation's plans' time."""
+    """Share of the time of the operation's plans."""
 
 
 class MixedWorkRow(TypedDict):
-    """Time of one kind of work that holds others."""
+    """Time of one kind of work that includes other kinds."""
 
     work: str
     also: list[str]
@@ -39,8 +39,8 @@ class PlanWorkSection(TypedDict):
     """Thread time of plans by kind of work."""
 
     work: list[PlanWorkRow]
-    """By word, most time first."""
+    """Kinds of work, largest time first."""
     operations: list[PlanWorkOperation]
-    """By operation and word, operations in their order."""
+    """Kinds of work of each operation, in the order of operations."""
     mixed: list[MixedWorkRow]
-    """Time of a word that is of other words as well, which no plan tells apart."""
+    """Time of kinds of work that include other kinds, which plans do not separate."""

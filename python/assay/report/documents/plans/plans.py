@@ -10,17 +10,17 @@ from assay.report.documents.figures import CountedValue, MeasuredValue
 
 
 class CaptureCostRow(TypedDict):
-    """The cost of asking one operation for its plans."""
+    """The cost of capturing the plans of one operation."""
 
     operation: str
     capture_s: float
-    """Wall time of all that was asked for it."""
+    """Elapsed time of all captures of the operation."""
     watched_s: MeasuredValue
-    """Planning and execution as the engine told them while it was watched."""
+    """Planning and execution time that the engine reported with the plan."""
     timed_s: MeasuredValue
     """Median service time in the measured part."""
     ratio: MeasuredValue
-    """How many times as long it took when it was watched."""
+    """Time with capturing divided by the timed service time."""
 
 
 class MissingPlan(TypedDict):
@@ -28,25 +28,25 @@ class MissingPlan(TypedDict):
 
     operation: str
     statement: int
-    """Which of the operation's, from 0."""
+    """Position of the statement in its operation, from 0."""
     name: str | None
-    """What it is called; null: it has no name."""
+    """Name of the statement; null without one."""
     reason: str
     capture_s: MeasuredValue
-    """Wall time of asking; null: it was not asked."""
+    """Elapsed time of the attempt; null without an attempt."""
 
 
 class PlanCaptureSection(TypedDict):
-    """The cost of asking for plans, apart from the measured part."""
+    """The cost of capturing plans, which is outside of the measured part."""
 
     capture_s: MeasuredValue
-    """Wall time of all asking; null: nothing was asked."""
+    """Elapsed time of all captures; null without any."""
     reason: str | None
-    """Why there are none, or not all; null: all operations were asked."""
+    """Reason why plans are missing; null if plans of all operations were captured."""
     operations: list[CaptureCostRow]
-    """What asking each operation cost."""
+    """Cost of capturing for each operation."""
     missing: list[MissingPlan]
-    """Statements of which there is no plan."""
+    """Statements without a plan."""
 
 
 class TriggerRow(TypedDict):
@@ -63,11 +63,11 @@ class PlanReads(TypedDict):
     """The reads that a statement requested from storage."""
 
     source: str
-    """Who says so."""
+    """Source of these counts."""
     index_lookups: MeasuredValue
-    """Places of indexes that were looked up."""
+    """Number of index look-ups."""
     index_rows: MeasuredValue
-    """Rows or entries that were read from there on."""
+    """Number of rows or entries that were read from those positions on."""
     scan_rows: MeasuredValue
     """Rows that were read by scans of tables."""
 
@@ -77,13 +77,14 @@ class PlanTable(TypedDict):
 
     table: str
     read: list[str] | None
-    """Columns that the engine says it reads; null: it does not say."""
+    """Columns that the engine reports as read; null if it does not report them."""
     needed: list[str]
     """Columns that the statement names."""
     unneeded: list[str]
-    """Those that are read and not named."""
+    """Columns that are read and not named by the statement."""
     unneeded_bytes: CountedValue
-    """How wide those may be in a row at most, by their types; null: one has no declared width."""
+    """Maximum bytes of those columns in a row, by their types; null if a column has no declared
+    width."""
 
 
 class StatementPlan(TypedDict):
@@ -93,54 +94,53 @@ class StatementPlan(TypedDict):
     """Triggers and checks of constraints that the statement fired."""
     operation: str
     statement: int
-    """Which of the operation's statements, from 0."""
+    """Position of the statement in its operation, from 0."""
     native: str
-    """File of the engine's own words in raw/plans/."""
+    """File with the engine's own plan in raw/plans/."""
     planning_s: MeasuredValue
-    """Time that the optimiser took."""
+    """Planning time of the optimiser."""
     execution_s: MeasuredValue
-    """Time of execution, with the cost of watching it."""
+    """Execution time, including the cost of measuring it."""
     compiling_s: MeasuredValue
-    """Of that, time of generating code."""
+    """Part of that time that was spent generating code."""
     capture_s: MeasuredValue
-    """Wall time of asking."""
+    """Elapsed time of the capture."""
     cost: MeasuredValue
-    """What the optimiser expects it to cost, in its own unit; null: it does not say."""
+    """Cost by the optimiser's estimate, in its own unit; null if it reports none."""
     mode: str | None
-    """Which plan of a prepared statement it is, generic or custom; null: not prepared, or
-    not told."""
+    """Kind of plan of a prepared statement: generic or custom; null if it was not prepared, or the
+    kind is not reported."""
     planned_each_time: bool | None
-    """Whether the timed executions were planned anew each; null: not known."""
+    """Whether each timed execution was planned again; null if not known."""
     shapes: int | None
-    """How many different plans were seen in all captures; null: it was captured once."""
+    """Number of different plans over all captures; null if it was captured once."""
     others: list[str]
-    """Plans of other shapes that captures saw, a line each."""
+    """Other plans that were captured, one line each."""
     captures: int | None
-    """How often it was captured in the state of the timed session."""
+    """Number of captures in the state of the timed session."""
     timed: bool
-    """False: the engine told estimates only."""
+    """False if the engine reported estimates only."""
     reason: str | None
-    """Why it is not timed."""
+    """Reason why the plan has no times."""
     read_bytes: CountedValue
-    """Read from storage or the kernel's cache by all operators."""
+    """Bytes that all operators read from storage or the kernel's cache."""
     spilled_bytes: CountedValue
-    """Written to temporary files by all operators."""
+    """Bytes that all operators wrote to temporary files."""
     memory_bytes: CountedValue
-    """The most memory that was held at once."""
+    """Peak memory of the statement."""
     details: dict[str, Any]
-    """What else the engine tells of the whole."""
+    """Other facts that the engine reports on the whole plan."""
     name: str | None
-    """What the statement is called; null: it has no name."""
+    """Name of the statement; null without one."""
     text: str | None
-    """The statement as it was sent, with $1, ... for bound values; null: the record is older than
-    that."""
+    """The statement as it was sent, with $1, ... for bound values; null in older records."""
     reads: PlanReads | None
-    """What it asked storage for; null: the engine does not tell."""
+    """Reads that it requested from storage; null if the engine does not report them."""
     tables: list[PlanTable]
-    """Columns of each table that the statement reads and names; empty where its grammar or the
-    tables are not known."""
+    """Columns of each table that the statement reads and names; empty if the statement cannot be
+    parsed or the tables are not known."""
     seconds: MeasuredValue
-    """Thread-seconds of all operators together."""
+    """Total thread-seconds of all operators."""
     root: PlanOperator
 
 
@@ -156,55 +156,55 @@ class PlanOperator(TypedDict):
     """One operator of a plan."""
 
     operator: str
-    """What it does, in the field's words."""
+    """Operation in engine-independent terms."""
     native: str
-    """The engine's own word."""
+    """Name in the engine's own terms."""
     object: str | None
     """The table that it reads or writes."""
     index: str | None
     """The index that it reads."""
     schema: str | None
-    """The schema of the table; null: the engine does not say."""
+    """The schema of the table; null if the engine does not report it."""
     condition: str | None
-    """What it joins, filters, groups or sorts by, in the engine's words."""
+    """Condition or key of the join, filter, grouping or sort, as the engine writes it."""
     estimated_rows: MeasuredValue
-    """Rows that the optimiser expected, over all loops."""
+    """Number of rows that the optimiser expected, over all loops."""
     rows: MeasuredValue
-    """Rows that it gave, over all loops."""
+    """Number of rows that it returned, over all loops."""
     rows_margin: float
-    """So many more or fewer it may have given, where the engine rounds averages."""
+    """Uncertainty of `rows`, because the engine rounds averages."""
     loops: MeasuredValue
-    """How often it was executed, workers included."""
+    """Number of executions, including those by workers."""
     seconds: MeasuredValue
-    """Thread-seconds in itself, without its inputs."""
+    """Thread-seconds of the operator, without its inputs."""
     workers: int | None
-    """Processes or threads beside the first that an exchange was given."""
+    """Number of extra processes or threads of an exchange."""
     workers_planned: MeasuredValue
-    """Workers that the optimiser counted on."""
+    """Number of workers that the optimiser planned."""
     workers_launched: MeasuredValue
-    """Those of them that came."""
+    """Number of planned workers that were started."""
     cut_short: bool
-    """Whether something kept it from giving all its rows, so that fewer than estimated are no
-    error."""
+    """Whether the operator was stopped early, for example by a limit. Then fewer rows than
+    estimated are no error of the estimate."""
     removed_rows: MeasuredValue
-    """Rows that it read and its condition removed."""
+    """Number of rows that it read and its condition removed."""
     read_bytes: CountedValue
-    """Read from outside the engine's own cache."""
+    """Bytes read from outside the engine's own cache."""
     cached_bytes: CountedValue
-    """Found in the engine's own cache."""
+    """Bytes found in the engine's own cache."""
     spilled_bytes: CountedValue
-    """Written to temporary files."""
+    """Bytes written to temporary files."""
     columns: list[str] | None
-    """Columns that a scan reads, where the engine tells."""
+    """Columns that a scan reads, if the engine reports them."""
     work: str
-    """What its own time went into, in the words of CPU samples."""
+    """Kind of work of the operator's own time, in the terms of the CPU profile."""
     details: dict[str, Any]
-    """What else the engine tells, its words as keys."""
+    """Other facts that the engine reports, with its own keys."""
     share: MeasuredValue
-    """Share of the plan's thread-seconds that it spent itself."""
+    """The operator's share of the plan's thread-seconds, without its inputs."""
     q_error: MeasuredValue
-    """By which factor the estimate is off, at least 1; null: it cannot be judged."""
+    """Error factor of the row estimate, at least 1; null if it cannot be judged."""
     worst: bool
-    """Whether this is the plan's worst estimate that matters."""
+    """Whether this is the worst relevant estimate of the plan."""
     children: list[PlanOperator]
-    """Inputs, the outer side first."""
+    """Inputs of the operator, the outer side first."""

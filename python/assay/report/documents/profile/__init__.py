@@ -1,1 +1,1 @@
-"""Documents' types of CPU samples."""
+"""Types of document sections on CPU samples."""

@@ -11,26 +11,27 @@ class CallTree(TypedDict):
     operations: list[str]
     samples: int
     seconds_each: float
-    """CPU seconds of a sample."""
+    """CPU seconds that each sample represents."""
     labels: list[str]
-    """Texts that nodes name by index; so are modules and works."""
+    """Labels of nodes, which refer to them by index. The same holds for modules and works."""
     modules: list[str | None]
     works: list[str]
     parent: list[int]
-    """Of each node, the node of its caller; -1: an outermost one."""
+    """Index of each node's caller; -1 for an outermost node."""
     label: list[int]
     module: list[int]
     work: list[int]
-    """What most samples at it and below it did, and `work_samples` is how many."""
+    """Most frequent kind of work at each node and below it; `work_samples` is its number of
+    samples."""
     work_samples: list[int]
     own: list[int]
     total: list[int]
     counts: dict[str, list[list[int]]]
-    """Of each operation, a list of nodes and the list of its own samples there."""
+    """For each operation, a list of nodes and the list of its samples there."""
 
 
 class DifferenceTree(CallTree):
-    """A call tree with the difference of each node to another run, a value a node."""
+    """A call tree with the difference from another run at each node."""
 
     theirs_s: list[float | None]
     difference_s: list[float | None]

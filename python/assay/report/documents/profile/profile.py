@@ -10,63 +10,63 @@ from assay.report.documents.figures import CountedValue, MeasuredValue
 
 
 class ArtefactRow(TypedDict):
-    """Samples that say nothing of the engine, with the reason."""
+    """Samples that carry no information on the engine, with the reason."""
 
     why: str
     samples: int
 
 
 class SamplingSection(TypedDict):
-    """The way samples were taken, and samples outside of all shares."""
+    """Method of sampling, and samples that no share includes."""
 
     event: str
-    """cycles of the hardware, or cpu-clock."""
+    """Event that triggers a sample: hardware cycles, or cpu-clock."""
     frequency_hz: float
     """Samples a second of CPU time."""
     kernel: bool
-    """Whether frames of the kernel were seen."""
+    """Whether stacks include kernel frames."""
     stacks: str
     """How stacks were read: copies or frame pointers."""
     copied_bytes: int | None
-    """Of each stack; null with frame pointers."""
+    """Bytes of each stack that the kernel copies; null with frame pointers."""
     symbols: bool
     """Whether functions were named."""
     notes: list[str]
-    """Why something was not measured."""
+    """Reasons why something was not measured."""
     taken: int
-    """Samples in the measured part, whosever they are."""
+    """Number of samples of all processes in the measured part."""
     lost: CountedValue
-    """Samples that found no room."""
+    """Number of samples that were lost because the buffer was full."""
     throttled: CountedValue
-    """How often the kernel paused sampling."""
+    """Number of times that the kernel paused sampling."""
     cut: CountedValue
-    """Stacks deeper than what was copied of them."""
+    """Number of stacks that were deeper than the copied bytes."""
     broken: CountedValue
-    """Stacks that ended at code without unwind rules."""
+    """Number of stacks that ended at code without unwind rules."""
     elsewhere: NotRequired[CountedValue]
-    """Samples of other processes that shared the room of these, thrown away; null where that was
-    not counted."""
+    """Number of discarded samples of other processes in the same buffer; null if not counted."""
     ours: int
-    """Samples of Assay's own threads, left out."""
+    """Number of samples of Assay's own threads, which are left out."""
     others: int
-    """Samples of processes that are not the engine's, left out."""
+    """Number of samples of processes other than the engine's, which are left out."""
     torn: int
-    """Samples whose stack is not in the record, as a killed run leaves some."""
+    """Number of samples without a recorded stack, which a killed run can leave."""
     other_clients: int
-    """Samples, in the time of operations, of what a server did for others."""
+    """Number of samples of the server's work for other clients during operations."""
     background: int
-    """Samples of the engine outside of operations."""
+    """Number of samples of the engine outside of operations."""
     unplaced: int
-    """Of these, samples of which nothing says to which operation they belong."""
+    """Number of those background samples that may belong to an operation which cannot be
+    determined."""
     told_apart: bool
-    """Whether samples are told apart by operation; where not, they are of one that stands
-    for all."""
+    """Whether samples are assigned to operations. Otherwise a single entry represents all
+    operations."""
     artefacts: list[ArtefactRow]
-    """Samples within operations that say nothing of the engine, by why."""
+    """Samples within operations that carry no information on the engine, by reason."""
 
 
 class SymbolMember(TypedDict):
-    """One of several functions that are one line."""
+    """One of several functions that are shown as one row."""
 
     symbol: str
     samples: int
@@ -74,7 +74,7 @@ class SymbolMember(TypedDict):
 
 
 class SymbolRow(TypedDict):
-    """A function, or several that are one line, with its samples."""
+    """A function, or several shown as one row, with its samples."""
 
     samples: int
     share: float
@@ -82,26 +82,26 @@ class SymbolRow(TypedDict):
     """CPU time."""
     work: str
     symbol: str
-    """Function without its parameters, or its file and bounds where it has no name."""
+    """Function without its parameters, or its file and address range if it has no name."""
     module: str | None
-    """Name of its file; null: no file was mapped there."""
+    """Name of the function's file; null if no file was mapped there."""
     kind: str
-    """Where the name is from: symbol, dynamic, debug, kernel, jit, go, bounds (none, but the bounds
-    are known), none."""
+    """Source of the name: symbol, dynamic, debug, kernel, jit, go, bounds (no name, but a known
+    address range), none."""
     says: str | None
-    """What it does, as its rule says; null: no rule matched."""
+    """Description of its work from the matching rule; null if no rule matched."""
     operations: list[str]
-    """Those with a share of its samples that counts, most first."""
+    """Operations with a relevant share of its samples, largest first."""
     operations_all: bool
-    """Whether it was seen in every operation."""
+    """Whether the function occurs in every operation."""
     members: list[SymbolMember]
-    """The first functions that are this line; empty of one function alone."""
+    """The first functions in this row; empty for a single function."""
     members_count: int
-    """How many functions are this line."""
+    """Number of functions in this row."""
 
 
 class SymbolRest(TypedDict):
-    """Functions that are not in `symbols`."""
+    """Functions that are left out of `symbols`."""
 
     symbols: int
     samples: int
@@ -122,39 +122,39 @@ class ProfileSection(TypedDict):
     """CPU time of the engine by samples of its stacks."""
 
     operation: str | None
-    """Null: all operations. `assay explain --operation` prints this section of one."""
+    """The operation of this section in `assay explain --operation`; null for all operations."""
     samples: int
     """The engine's samples within operations, without artefacts."""
     seconds: float
-    """CPU time that they stand for."""
+    """CPU time that these samples represent."""
     passes: int
-    """How often the operation was measured that was measured most often."""
+    """Number of measurements of the operation that was measured most often."""
     sampling: SamplingSection
     classified: MeasuredValue
-    """Share of the samples within all operations that have a word of work."""
+    """Share of samples within all operations that have a kind of work."""
     named: MeasuredValue
-    """Share of the samples within all operations whose innermost function has a name."""
+    """Share of samples within all operations whose innermost function has a name."""
     sampled_s: float
-    """CPU time by samples in operations whose CPU time was metered, artefacts included."""
+    """CPU time by samples in operations with a measured CPU time, including artefacts."""
     metered_s: MeasuredValue
     """CPU time of the same operations by the kernel's counters."""
     by_chance: MeasuredValue
-    """How far the two may differ by chance, as a share: 19 of 20 times by less."""
+    """Share by which the two may differ by chance, at 95 % confidence."""
     work: list[WorkRow]
-    """Kinds of work, most samples first."""
+    """Kinds of work, largest number of samples first."""
     symbols: list[SymbolRow]
-    """Functions and the work that they did, most samples first; those that differ in template
-    arguments only are one. The first 200."""
+    """The 200 functions with most samples and their kind of work. Functions that differ only in
+    template arguments are one row."""
     rest: SymbolRest
     operations: list[ProfileOperation]
-    """What each operation works at; shares are of the operation's samples."""
+    """Kinds of work of each operation. Shares refer to the operation's samples."""
 
 
 class WorkRow(TypedDict):
     """One kind of work with its CPU samples."""
 
     work: str
-    """Such as scan, hash probe, aggregate; unclassified: no rule says."""
+    """Kind of work, such as scan, hash probe or aggregate; unclassified if no rule matches."""
     samples: int
     share: float
     seconds: float
@@ -165,7 +165,7 @@ class UnclassifiedRow(TypedDict):
     """A function for which a rule is missing."""
 
     symbol: str | None
-    """Null: no frame of the stack has a name."""
+    """Name of the function; null if no frame of the stack has a name."""
     module: str | None
     samples: int
     share: float

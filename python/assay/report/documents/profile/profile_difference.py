@@ -1,4 +1,4 @@
-"""CPU samples of two runs compared: what `assay explain --against --json` prints of them."""
+"""Comparison of two runs' CPU samples in the document of `assay explain --against --json`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class SampleDifference(TypedDict):
-    """CPU seconds of a pass in both runs; differences are ours less theirs."""
+    """CPU seconds of a pass in both runs. Differences are this run's minus the other run's."""
 
     work: str | None
-    """Null: all kinds of work together."""
+    """Kind of work; null for all kinds together."""
     symbol: str | None
-    """Null: all functions together."""
+    """Function; null for all functions together."""
     ours_samples: int
     theirs_samples: int
     ours_s: float
@@ -22,10 +22,10 @@ class SampleDifference(TypedDict):
     theirs_share: MeasuredValue
     difference_s: float
     low_s: MeasuredValue
-    """Lower end of the 95 % interval; null: no operation has two passes on either side."""
+    """Lower end of the 95 % interval; null if no operation has two passes in each run."""
     high_s: MeasuredValue
     is_noise: bool | None
-    """Whether the interval holds 0, or samples are too few; null: there is no interval."""
+    """Whether the interval contains 0, or there are too few samples; null without an interval."""
 
 
 class WorkDifference(SampleDifference):
@@ -35,15 +35,15 @@ class WorkDifference(SampleDifference):
 
 
 class ProfileDifference(TypedDict):
-    """CPU seconds of a pass on both sides."""
+    """CPU seconds of a pass in both runs."""
 
     operation: str | None
-    """Null: all operations that both have."""
+    """The operation; null for all operations that both runs have."""
     scaled_by: float
-    """What the other run's seconds are multiplied by."""
+    """Factor by which the other run's seconds are multiplied."""
     operations: list[str]
-    """Those that both have."""
+    """Operations that both runs have."""
     total: SampleDifference | None
-    """Null without samples."""
+    """Difference of all samples; null without samples."""
     work: list[WorkDifference]
     """Largest difference first."""

@@ -1,1 +1,1 @@
-"""Lists on a terminal: what there is, what is allowed, what was written."""
+"""Lists on a terminal: engines, workloads, studies, runs, abilities and written files."""

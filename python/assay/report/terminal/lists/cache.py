@@ -19,7 +19,7 @@ def listed_lines(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def pruned_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was removed, and what is left."""
+    """Yield the removed and the remaining data sets."""
     for dataset in document["removed"]:
         yield f"removed {_line(dataset)}"
     for name in document["debris"]:

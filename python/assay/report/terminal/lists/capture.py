@@ -1,4 +1,4 @@
-"""Prints what was captured from a server."""
+"""Prints the result of a capture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def captured_lines(captured: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was captured, what was left out and why, and what to do with the workload."""
+    """Yield the captured statements, the omissions with reasons, and the next step."""
     singles = captured["executions"] - captured["transactions"]
     rate_per_s = captured["executions"] / captured["seconds"]
     yield f"{captured['folder']}: {captured['source']}"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def listed_lines(about: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line a name, with what it is."""
+    """Yield a line for each name, with its description."""
     room = max(len(name) for name in about) + 2
     for name, text in about.items():
         yield f"{name:<{room}}{text}"
@@ -20,7 +20,7 @@ def engine_lines(document: Mapping[str, Any], readme: str) -> Iterator[str]:
 
     Args:
         document: What `--json` prints.
-        readme: How the engine is measured; empty where that is not said.
+        readme: Description of how the engine is measured. Empty means none.
     """
     if readme:
         yield readme
@@ -44,10 +44,10 @@ def part_lines(text: str, parts: Mapping[str, str], workload: str, operation: st
     """Yield the lines that `assay workloads show --operation` prints.
 
     Args:
-        text: Of the operation.
-        parts: What it can be asked without, in words, by the names that `--remove` takes.
+        text: Text of the operation.
+        parts: Descriptions of removable parts, by the names that `--remove` takes.
         workload: Name of its workload.
-        operation: Its name.
+        operation: Name of the operation.
     """
     yield f"{text.strip()}\n"
     width = max((len(name) for name in parts), default=0)

@@ -1,4 +1,4 @@
-"""Prints what can be measured on a host, and which changes were undone."""
+"""Prints what can be measured on a host, and the changes that were reverted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MARKS = {"yes": "yes", "partly": "partly", "no": "NO"}
 
 
 def ability_lines(abilities: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line an ability: whether it works, and what was seen; below it how to mend it."""
+    """Yield a line for each ability with its state and observation, and a remedy below it."""
     for ability in abilities:
         yield f"{MARKS[ability['works']]:<8}{ability['name']:<23}{ability['seen']}"
         if ability["mend"]:
@@ -19,7 +19,7 @@ def ability_lines(abilities: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def restored_lines(restored: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what each run had changed, and whether it is put back."""
+    """Yield the changes of each run, and whether they were reverted."""
     for left in restored:
         yield f"{left['run']}: {_done(left)}"
         for line in (*left["words"], *left["problems"]):

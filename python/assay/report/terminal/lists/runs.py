@@ -1,4 +1,4 @@
-"""A list of runs on a terminal: how each ended, what was run on what, its figure, its id."""
+"""A list of runs on a terminal: state, workload and engine, figure, id."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def listed_lines(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line a run, also of one that was stopped, or that has no document."""
+    """Yield a line for each run, including stopped runs and runs without a document."""
     for document in documents:
         if document["verdict"] is None:
             what = document["title"] or document["workload"] or ""
@@ -30,7 +30,7 @@ def listed_lines(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def run_line(document: RunDocument) -> str:
-    """A run that was judged, in one line: state, what was run, total, id."""
+    """Return a line for a run with a verdict: state, workload and engine, total, id."""
     state = STATES.get(document["status"], document["verdict"])
     return _line(state, title(document), run_figure(document), document["run"])
 

@@ -1,4 +1,4 @@
-"""Studies on a terminal: what one asks, and the runs that it would make."""
+"""Studies on a terminal: the question of a study, and its planned runs."""
 
 from __future__ import annotations
 

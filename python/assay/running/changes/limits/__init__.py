@@ -1,1 +1,1 @@
-"""Limits of what an engine may use, by a control group of the kernel that it alone is in."""
+"""Resource limits of an engine, by a control group of the kernel that contains only the engine."""

@@ -37,14 +37,14 @@ Counted = dict[str, int | None]
 
 @dataclass(frozen=True)
 class Wish:
-    """The limits that a group is asked for.
+    """The requested limits of a group.
 
     Attributes:
-        name: Of its directory.
-        limits: In the units of `limit.NAMES`.
-        cpus: CPUs that it may run on, where their number is limited.
-        device: The disk that limits of disks are of; None: there are none.
-        device_is_ours: Whether nobody else uses that device.
+        name: Name of its directory.
+        limits: Limits in the units of `limit.NAMES`.
+        cpus: CPUs that the engine may run on, if their number is limited.
+        device: The disk to which disk limits apply. None means no disk limits.
+        device_is_ours: Whether no other program uses that device.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Group(Protocol):
     notes: list[str]
 
     def settle(self, journal: Journal) -> None:
-        """Limits what is no process of the engine's; to be called when its data are there."""
+        """Limits work outside of the engine's processes. Call it after the data are loaded."""
         ...
 
     def members(self) -> list[Path]:
@@ -70,11 +70,11 @@ class Group(Protocol):
         ...
 
     def effective(self) -> Mapping[str, float | None]:
-        """The limits as the kernel tells them; None where it tells none."""
+        """Return the limits that the kernel reports; None if it reports none."""
         ...
 
     def counted(self) -> Counted:
-        """Return the counters by the names of `COUNTERS`; None where not counted."""
+        """Return the counters by the names of `COUNTERS`; None if not counted."""
         ...
 
 
@@ -93,7 +93,7 @@ def made(directory: Path, journal: Journal) -> None:
 
 
 def written(file: Path, text: str) -> None:
-    """Writes one value into a file of a group. Raises RunFailedError that names the mend."""
+    """Writes one value to a file of a group. RunFailedError says how to fix a failure."""
     try:
         file.write_text(text, encoding="ascii")
     except FileNotFoundError as error:
@@ -109,7 +109,7 @@ def written(file: Path, text: str) -> None:
 
 
 def read_text(file: Path) -> str | None:
-    """A file's text; None where the kernel has none."""
+    """Return a file's text; None if the kernel has no such file."""
     try:
         return file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -123,5 +123,5 @@ def keyed(file: Path) -> dict[str, int]:
 
 
 def whole(text: str | None) -> int | None:
-    """A number; None where there is none, or a word such as `max`."""
+    """Return a number from a text; None for an empty text or a word such as `max`."""
     return int(text) if text is not None and text.lstrip("-").isdecimal() else None

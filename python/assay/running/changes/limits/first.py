@@ -62,9 +62,9 @@ class FirstGroup:
         self._top = _top(hierarchies.first["blkio"]) if "blkio" in needed else None
 
     def settle(self, journal: Journal) -> None:
-        """Limits the kernel's own threads on a device that nobody else uses.
+        """Limits the kernel's own threads on a device that no other program uses.
 
-        They write what processes have dirtied, in the topmost group, whoever dirtied it.
+        They write dirty pages of all processes and run in the root group.
         """
         writes = [name for name in self._on_disk() if name in OF_WRITES]
         device = self._wish.device

@@ -1,4 +1,4 @@
-"""Chooses the version of control groups for some limits, or says why none serves."""
+"""Chooses the version of control groups for some limits, or says why no version works."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def group_of(wish: Wish, hierarchies: Hierarchies, journal: Journal) -> Group:
 
 
 def check(limits: Iterable[str], hierarchies: Hierarchies) -> None:
-    """Raises UsageError that names what is missing for some limits here, and the mend."""
+    """Raises UsageError if the host cannot set some limits; the message says what is missing."""
     limits = list(limits)
     if second.parent_for(limits, hierarchies) is not None:
         return

@@ -1,7 +1,7 @@
 """Finds the mounted control groups, our place in them, and who may write there.
 
-Controllers of version 1 have a tree each, or share one; those of version 2 are all in one tree. A
-host may have some of each.
+In version 1 controllers have separate trees or share one; in version 2 all are in one tree. A host
+may have controllers of both versions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Hierarchies:
 
     Attributes:
         first: By controller of version 1, the directory of our group.
-        second: The directory of our group in the tree of version 2; None: it is not mounted.
+        second: The directory of our group in the tree of version 2; None if it is not mounted.
         top: The topmost directory of that tree that we see.
     """
 
@@ -27,7 +27,7 @@ class Hierarchies:
     top: Path | None = None
 
     def controllers(self) -> set[str]:
-        """Controllers that the tree of version 2 has to give."""
+        """Controllers that the tree of version 2 can provide."""
         if self.top is None:
             return set()
         return set((self.top / "cgroup.controllers").read_text(encoding="ascii").split())

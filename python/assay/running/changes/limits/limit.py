@@ -1,4 +1,4 @@
-"""Limits as they are written: `cpu=0.5`, `read-iops=500`, `memory=512MB`."""
+"""Parses limits from texts: `cpu=0.5`, `read-iops=500`, `memory=512MB`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Limits = dict[str, float]
 
 
 def parse_limits(asked: Mapping[str, str]) -> Limits:
-    """Limits by their names, in the units that `model/limit.py` says.
+    """Return limits by name, in the units of `model/limit.py`.
 
     Raises:
-        UsageError: If one is unknown, or is no amount.
+        UsageError: If a limit is unknown, or its value is not an amount.
     """
     return {name: _parsed(name, text.strip()) for name, text in asked.items()}
 

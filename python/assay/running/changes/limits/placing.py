@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def cpus_for(request: RunRequest) -> list[int]:
-    """CPUs of the engine, those that the client is not pinned to first; empty: no limit of them.
+    """Return CPUs for the engine, preferably not the client's; empty without a CPU limit.
 
     Raises:
         UsageError: If there are not as many.

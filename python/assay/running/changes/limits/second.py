@@ -1,4 +1,4 @@
-"""A group of version 2: one directory, in the nearest group that gives what is needed."""
+"""A group of version 2: one directory, in the nearest group with the needed controllers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SecondGroup:
         self._limit()
 
     def settle(self, journal: Journal) -> None:
-        """Do nothing: here the kernel settles a group itself; see `contract.Group`."""
+        """Do nothing: in version 2 the kernel does this itself; see `contract.Group`."""
 
     def members(self) -> list[Path]:
         """Return the member files; implements `contract.Group`."""
@@ -167,10 +167,10 @@ def needed_controllers(limits: Iterable[str]) -> list[str]:
 
 
 def parent_for(limits: Iterable[str], hierarchies: Hierarchies) -> Path | None:
-    """The nearest group, from ours upwards, in which one with these limits can be made.
+    """Return the nearest group, from ours upwards, in which a group with these limits can be made.
 
-    None: there is none where we may write. A group that has processes gives its controllers to
-    nobody, but for the topmost one, so it is mostly not our own.
+    It is None if no such group is writable. Except for the root, a group with processes cannot
+    delegate controllers, so it is rarely our own group.
     """
     needed = set(needed_controllers(limits))
     for group in _upwards(hierarchies):
