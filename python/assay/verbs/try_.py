@@ -102,10 +102,15 @@ def try_(
     }
     if keep:
         keep_change(study)
-    now = datetime.now(tz=UTC).isoformat(timespec="seconds")
-    if directory.name not in {row.get("study") for row in read_predictions(place)}:
-        append_prediction(place, prediction(document, now) | {"study": directory.name})
+    _remember(document, directory.name, place)
     return {**document, "calibration": history(place)}
+
+
+def _remember(document: PlacedTrial, study: str, place: Path) -> None:
+    """Append what was predicted and what came of it to the history, once a study."""
+    if study not in {row.get("study") for row in read_predictions(place)}:
+        now = datetime.now(tz=UTC).isoformat(timespec="seconds")
+        append_prediction(place, prediction(document, now) | {"study": study})
 
 
 def history(runs: Path | str | None = None) -> PredictionHistory:
