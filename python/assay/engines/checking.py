@@ -116,7 +116,7 @@ class Refusal:
     """The reason why the server does not prepare a statement.
 
     Attributes:
-        kind: What is wrong.
+        kind: Kind of error.
         message: The server's message in one line, without the product's name.
         name: The wrong name, as the server quotes it. None means it quotes none.
         position: Position in the text, from 0; None if not reported.

@@ -79,7 +79,7 @@ class Capture:
     """The plans of one run.
 
     Args:
-        engine: Whose words are read.
+        engine: Engine whose plans are parsed.
         reader: Asks; closed by whoever made it.
         raw_dir: `raw/` of the record.
         seed: Seed of values that are drawn.

@@ -191,7 +191,7 @@ class Workload:
         Operations of `after` are still executed, because they check the data.
 
         Raises:
-            UsageError: If one is not of the order.
+            UsageError: If a name is not an operation of the order.
         """
         order = self.facts.order
         for name in names:

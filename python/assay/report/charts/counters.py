@@ -36,7 +36,7 @@ def drawn(counted: EngineCountersSection) -> list[str]:
 
 
 def why_empty(counted: EngineCountersSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if counted is None:
         return "The record holds no counters of the engine."
     return None if drawn(counted) else "No counter of the engine moved."

@@ -40,7 +40,7 @@ RUN_COLOURS = (BLUE, ORANGE, SKY)
 
 
 def why_empty(name: str, test: SpecifiedTestSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if test is None:
         return "The run was put to no test of the specification."
     if data(name, test).is_empty():

@@ -142,7 +142,7 @@ def cause_lines(
     Args:
         shares: By cause; None if not measured.
         seconds: What they are shares of; None means of no one time.
-        width: How wide lines may be.
+        width: Maximum width of a line.
     """
     title_shares = [(cause.title, shares.get(cause.name) or 0.0) for cause in CAUSES]
     shown = [(title, share) for title, share in title_shares if share >= CAUSE_SHARE_MIN]

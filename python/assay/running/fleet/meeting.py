@@ -70,7 +70,7 @@ class Agent:
     """One agent that has joined.
 
     Attributes:
-        name: What it is called.
+        name: Name of the agent.
         address: Address of the agent.
         who: Facts that it reported about itself, see `contract.whose`.
     """

@@ -195,7 +195,7 @@ def value_names(file: Path) -> tuple[str, ...]:
     """Names of the values that a file has.
 
     Raises:
-        UsageError: If it cannot be read.
+        UsageError: If the file cannot be read.
     """
     return tuple(_read(file).column_names)
 
