@@ -132,7 +132,7 @@ def summary_of(run: Run) -> Summary:
 
 
 def metric_of_run(run: Run, kind: str, number: int) -> float | None:
-    """Return a metric's value in one run of a test, from 1; None where it has none."""
+    """Return a metric's value in one run of a test, from 1; None if it has none."""
     return _test_metric(run, kind, number)
 
 

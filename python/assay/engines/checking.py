@@ -42,7 +42,7 @@ class ReadsOnlyByTransaction(Protocol):
     def read_only_transaction(self, instance: Instance) -> str | None:
         """Return the statement that begins a transaction that refuses writes.
 
-        None if the instance's connections refuse writes by themselves, or may write.
+        The result is None if the instance's connections refuse writes by themselves, or may write.
         """
         ...
 

@@ -65,7 +65,7 @@ class StatementWatcher(Protocol):
         """Return the totals of each statement so far, by its key. Raises `OSError`.
 
         Names of counts are those of `docs/reference/record-format.md`; times are in seconds. It is
-        empty where `sight` has no source.
+        empty if `sight` has no source.
         """
         ...
 

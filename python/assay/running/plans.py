@@ -156,7 +156,7 @@ class Capture:
                 )
 
     def _catalogue(self) -> dict[str, Any]:
-        """Indexes, keys and changed settings; null where the engine does not tell them."""
+        """Indexes, keys and changed settings; null if the engine does not tell them."""
         reader = self._reader
         facts: dict[str, Any] = {
             "indexes": None,

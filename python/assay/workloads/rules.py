@@ -84,7 +84,7 @@ def draw_at(
     """Return the draw of a value at each execution.
 
     Raises:
-        ValueError: If the rule is of a kind that is drawn once a run only.
+        ValueError: If the rule is of a kind that is drawn once per run only.
     """
     if rule.distinct is None and rule.integer is not None:
         return Draw(name, integer=integer_at(name, rule, constants, scale))

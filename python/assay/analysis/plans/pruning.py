@@ -50,7 +50,7 @@ class TableColumns:
     Attributes:
         operation: The operation.
         statement: Position of the statement in the operation, from 0.
-        name: What the statement is called; None if it has no name.
+        name: Name of the statement; None without one.
         table: The table.
         read: Columns that the engine reports as read; None if it does not say.
         needed: Columns that the statement names.

@@ -70,7 +70,7 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Sleep:
-    """The kernel's facts of one sleep; None where absent.
+    """The kernel's facts of one sleep; None if absent.
 
     Attributes:
         state: State of the thread, as in `waits.arrows`.

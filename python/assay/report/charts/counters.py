@@ -54,7 +54,7 @@ def data(counted: EngineCountersSection) -> pl.DataFrame:
 
 
 def chart(counted: EngineCountersSection, ended_s: float) -> alt.TopLevelMixin:
-    """A panel a figure over one axis of time, from the beginning of the measured part."""
+    """A panel per figure over one axis of time, from the beginning of the measured part."""
     import altair as alt
 
     figures = {figure["name"]: figure for figure in counted["counters"]}

@@ -285,8 +285,8 @@ def gathered(
 ) -> Iterator[Agents | None]:
     """Yield the agents of a run's fleet. Agents that the run started end with the block.
 
-    None where no fleet is asked for. Without a guardian nothing is driven, and only the agent on
-    the engine's host is waited for.
+    The result is None if no fleet is asked for. Without a guardian nothing is driven, and only the
+    agent on the engine's host is waited for.
 
     Raises:
         RunFailedError: If agents are missing after the timeout.

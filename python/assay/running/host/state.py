@@ -43,7 +43,7 @@ class State:
         resident_bytes_after_start: Bytes of these files in memory after the start, before the first
             query; None if not measured.
         engine_cache: What the engine's own cache held after loading: `name`, `cached_bytes`,
-            `bytes` of each table and index; None where that was not looked at.
+            `bytes` of each table and index; None if that was not looked at.
         page_cache: Whether the engine reads them through the page cache, as it says itself.
     """
 

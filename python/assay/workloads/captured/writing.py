@@ -201,7 +201,7 @@ def value_names(file: Path) -> tuple[str, ...]:
 
 
 def read_values(file: Path) -> dict[str, tuple[Any, ...]]:
-    """Values by name, a row an execution: numbers, texts, or a decimal as its digits and scale.
+    """Values by name, a row per execution: numbers, texts, or a decimal as its digits and scale.
 
     Raises:
         UsageError: If the file cannot be read or has no row.
