@@ -21,7 +21,7 @@ class Load:
         shape: closed or open.
         clients: Number of concurrent sessions.
         rate_per_s: Operations a second that become due; None for a closed load.
-        time_s: How long operations become due, until the engine is killed where it is; None where
+        time_s: How long operations become due, until the engine is killed where it is; None if
             their number ends the run.
         late_limit_s: Delay in seconds after which an operation is skipped. None means never.
         speed: How many times as fast as they were captured executions become due; None if they do

@@ -65,10 +65,10 @@ ORDER, LOAD, TEST = "order", "load", "test"
 
 
 def metric_named(name: str, run: Run) -> Metric:
-    """A metric by its name, or an operation's time by the operation's.
+    """Return a metric by its name, or the time of an operation by the operation's name.
 
     Raises:
-        UsageError: If it is neither.
+        UsageError: If the name is neither a metric nor an operation.
     """
     if name in BY_NAME:
         return BY_NAME[name]
@@ -121,7 +121,7 @@ def seconds_of(run: Run) -> dict[str, float | None]:
 
 @lru_cache(maxsize=512)
 def test_of(run: Run) -> Played | None:
-    """The test that a run was put to; None of one without."""
+    """Return the test of a run; None without one."""
     return played(run)
 
 
@@ -132,7 +132,7 @@ def summary_of(run: Run) -> Summary:
 
 
 def metric_of_run(run: Run, kind: str, number: int) -> float | None:
-    """Return a metric's value in one run of a test, from 1; None where it has none."""
+    """Return a metric's value in one run of a test, from 1; None if it has none."""
     return _test_metric(run, kind, number)
 
 

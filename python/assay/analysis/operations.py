@@ -52,7 +52,7 @@ def plain(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def operation_table(events: pl.DataFrame) -> pl.DataFrame:
-    """One row an operation of the measured phase, in the order of the first pass.
+    """One row per operation of the measured phase, in the order of the first pass.
 
     Columns: operation; scheduled, ok, skipped, failed, retries (counts); seconds (median service
     time of those that succeeded, null if none did), seconds_min, seconds_max; rows; error (class of

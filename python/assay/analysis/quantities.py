@@ -77,7 +77,7 @@ TEXTS: dict[str | None, Callable[[float], str]] = {
 
 
 def interval_text(ends: tuple[float, float] | None, unit: str | None) -> str:
-    """Ends of an interval behind a quantity, ` [91 %, 101 %]`; nothing where there are none."""
+    """Ends of an interval behind a quantity, ` [91 %, 101 %]`; nothing if there are none."""
     return "" if ends is None else f" [{text(ends[0], unit)}, {text(ends[1], unit)}]"
 
 

@@ -38,7 +38,7 @@ class OperationSummary:
         error: Class of the first error.
         passes: Number of times that it was scheduled.
         rows: Rows it returned.
-        where: Shares of its time that add up to 1; None where it was not measured.
+        where: Shares of its time that add up to 1; None if it was not measured.
         coverage: Accounted share of thread time before scaling.
         parallelism: CPU seconds a second.
         threads_at_work: Mean number of engine threads at work.
@@ -109,7 +109,7 @@ class Summary:
             loads.
         cluster: Work of the nodes; None if the engine is not a cluster.
         silenced: Causes that a witness contradicts.
-        time: Tree of the run's wall time; None where it was not split.
+        time: Tree of the run's wall time; None if it was not split.
         trees: The same of operations, by name; those that were not split are left out.
         observed: Facts of an observation; None if the record is a run.
     """

@@ -1,1 +1,1 @@
-"""Verdicts over one run. One file a check; each has `check(run)` and reads the record only."""
+"""Verdicts over one run. One file per check; each has `check(run)` and reads the record only."""

@@ -67,7 +67,7 @@ def _no_answers(run: Run) -> str | None:
 
 
 def _kept_hint(run: Run, operation: str) -> str:
-    """Return which state a kept answer is of; empty where Assay knows the data."""
+    """Return which state a kept answer is of; empty if Assay knows the data."""
     kept = kept_answers(run).get(operation)
     if kept is None:
         return ""
@@ -80,7 +80,7 @@ def _kept_hint(run: Run, operation: str) -> str:
 def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> CheckResult | None:
     """Return the verdict on queries of your own whose answers were not all compared.
 
-    None where answers are lacking for another reason, or none is.
+    The result is None if answers are lacking for another reason, or none is.
     """
     command = run.expected_origin.get("to_compare")
     unrepeatable = run.expected_origin.get("unrepeatable") or {}

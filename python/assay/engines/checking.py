@@ -42,7 +42,7 @@ class ReadsOnlyByTransaction(Protocol):
     def read_only_transaction(self, instance: Instance) -> str | None:
         """Return the statement that begins a transaction that refuses writes.
 
-        None if the instance's connections refuse writes by themselves, or may write.
+        The result is None if the instance's connections refuse writes by themselves, or may write.
         """
         ...
 
@@ -116,7 +116,7 @@ class Refusal:
     """The reason why the server does not prepare a statement.
 
     Attributes:
-        kind: What is wrong.
+        kind: Kind of error.
         message: The server's message in one line, without the product's name.
         name: The wrong name, as the server quotes it. None means it quotes none.
         position: Position in the text, from 0; None if not reported.

@@ -267,7 +267,7 @@ class Node:
 
     Attributes:
         name: Unique in the cluster; the object of its counters.
-        role: What it does: plans and gathers, works, or both.
+        role: Role of the node: coordinator, worker, or both.
         host: Host of the node, as the cluster reports it.
         pids: Its root processes if it is on this host; empty if it is on another host.
     """

@@ -23,7 +23,7 @@ class DurabilityFacts(BaseModel):
     """`[durability.LEVEL]` of `engine.toml`: settings by name, and a sentence about them.
 
     Attributes:
-        about: What a transaction that committed survives, for readers.
+        about: Failures that a committed transaction survives, for readers.
         settings: Values of settings as the engine reports them.
         moot: Settings that have no effect if others have the given values.
     """

@@ -15,7 +15,7 @@ class Batches:
     """Batches of a stream that several threads take, each one once.
 
     Attributes:
-        rows: How many rows were taken.
+        rows: Number of rows that were taken.
     """
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
@@ -67,7 +67,7 @@ def text_bytes(batch: pa.RecordBatch) -> memoryview:
     """The texts of a batch's one column, one after another, as they stand in memory.
 
     Raises:
-        ValueError: If it has other columns than one of texts.
+        ValueError: If the batch does not have exactly one column of texts.
     """
     kinds = batch.schema.types
     if len(kinds) != 1 or not (pa.types.is_string(kinds[0]) or pa.types.is_large_string(kinds[0])):

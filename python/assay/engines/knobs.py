@@ -33,7 +33,7 @@ class Knob(BaseModel):
         low, high: Range of the search, in the engine's form.
         choices: All values of a switch or a word for the search.
         even: Whether a number is searched on a linear scale. Otherwise the scale is logarithmic.
-        effective: What `effective_settings` calls it, where that is not its own name; empty if the
+        effective: Name in `effective_settings`, if that differs from its own; empty if the
             engine does not tell it.
         beside: Other settings that it needs to have an effect, in the form of `--set`.
         moves: Counters that cannot stay where they were if it took effect: words of
@@ -85,7 +85,7 @@ class KnobsFacts(BaseModel):
     """`knobs.toml`. Unknown keys are errors.
 
     Attributes:
-        knobs: By the name that `--vary` and `--knob` take beside that of the setting.
+        knobs: Knobs by the name that `--vary` and `--knob` accept besides the setting's name.
         without: Settings that are deliberately not listed, each with the reason.
     """
 

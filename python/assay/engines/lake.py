@@ -39,7 +39,7 @@ def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
         lake: The directory of all tables.
         table: Name of the table; its directory must not be there.
         rows: Hands out the rows once.
-        files: How many files; a small table is one file all the same.
+        files: Number of files. A small table always has one file.
 
     Raises:
         EngineError: If the directory is there, or the disk does not take the files.
@@ -67,10 +67,10 @@ def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
 
 
 def count_rows(lake: Path, table: str) -> int:
-    """Rows of a table, by what its files say of themselves.
+    """Return the number of rows of a table, from the metadata of its files.
 
     Raises:
-        EngineError: If one of them cannot be read.
+        EngineError: If a file cannot be read.
     """
     try:
         return sum(pq.read_metadata(file).num_rows for file in table_files(lake, table))
@@ -79,7 +79,7 @@ def count_rows(lake: Path, table: str) -> int:
 
 
 def table_files(lake: Path, table: str) -> list[Path]:
-    """The files of a table, in order; none if there is no such table."""
+    """Return the files of a table, in order; empty if the table does not exist."""
     return sorted((lake / table).glob("*.parquet"))
 
 

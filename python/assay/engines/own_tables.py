@@ -14,7 +14,7 @@ class OwnTables:
     """The part of `Server` about namespaces on servers that run already, all of it refused.
 
     Attributes:
-        no_tables: Why none are made there, with the mend.
+        no_tables: Reason why no tables are created there, and the remedy.
     """
 
     no_tables: ClassVar[str] = (

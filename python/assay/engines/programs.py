@@ -31,13 +31,13 @@ def run_program(
     """Runs a program to its end.
 
     Args:
-        command: What is executed, with its arguments.
-        environment: All that it inherits.
-        program: What it is called where it does not run.
-        cwd: Where it runs.
+        command: The program with its arguments.
+        environment: Environment variables of the program.
+        program: Name of the program for errors.
+        cwd: Working directory of the program.
 
     Raises:
-        EngineError: If it cannot be run at all, or does not end.
+        EngineError: If the program cannot be started, or does not end in time.
     """
     try:
         return subprocess.run(

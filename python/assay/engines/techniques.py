@@ -78,10 +78,10 @@ class TechniquesFacts(BaseModel):
     Attributes:
         separators: Settings that are lists, by what stands between their parts: those of several
             techniques are joined.
-        techniques: By name.
+        techniques: Techniques by name.
         forcing: None: no operation can have settings of its own.
         orders: None: nothing makes it join in a given order.
-        without: What one would look for here in vain, each with the reason.
+        without: Techniques that are deliberately not listed, each with the reason.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -122,7 +122,7 @@ def read_techniques(document: Mapping[str, Any], file: Path) -> TechniquesFacts:
     """The facts of one `techniques.toml`; its files of SQL are there.
 
     Raises:
-        EngineError: With file, key and mend.
+        EngineError: If the file has an error. The message has file, key and remedy.
     """
     try:
         facts = TechniquesFacts.model_validate(document)

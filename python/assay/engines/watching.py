@@ -22,9 +22,8 @@ class Sight:
     """The statements of a server that a role can see.
 
     Attributes:
-        source: Where calls and times of statements are counted; None means nowhere that it may
-            read.
-        limits: What is not seen or not counted, and the mend: a sentence each.
+        source: Source of the calls and times of statements; None if no source is readable.
+        limits: Sentences on what is not observed or counted, with the remedy.
     """
 
     source: str | None
@@ -46,7 +45,7 @@ class PlannedOnly(ABC):
 
     @abstractmethod
     def planned(self, text: str) -> tuple[str | None, str]:
-        """Return a statement's plan, and what it lacks or why there is none."""
+        """Return a statement's plan, and the reason if it is incomplete or missing."""
         ...
 
 
@@ -66,7 +65,7 @@ class StatementWatcher(Protocol):
         """Return the totals of each statement so far, by its key. Raises `OSError`.
 
         Names of counts are those of `docs/reference/record-format.md`; times are in seconds. It is
-        empty where `sight` has no source.
+        empty if `sight` has no source.
         """
         ...
 

@@ -1,1 +1,1 @@
-"""Observers that work while the driver does. One file a probe; each states its own cost."""
+"""Observers that work while the driver does. One file per probe; each states its own cost."""

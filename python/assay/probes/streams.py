@@ -207,7 +207,7 @@ def _numbers(values: Sequence[float | None], kind: pa.DataType) -> pa.Array:
 
 
 def _validity(values: Sequence[float | None]) -> pa.Buffer | None:
-    """A bit for each value that is not null, the lowest first; None where there is no null."""
+    """A bit for each value that is not null, the lowest first; None if there is no null."""
     if None not in values:
         return None
     bits = "".join("0" if value is None else "1" for value in reversed(values))

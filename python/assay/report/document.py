@@ -240,7 +240,7 @@ def _writes(facts: dict[str, Any]) -> WritesSection | None:
 
 
 def _fleet(facts: dict[str, Any]) -> FleetSection | None:
-    """The hosts that drove together; None where one driver drove."""
+    """The hosts that drove together; None if one driver drove."""
     hosts = hosts_of(facts)
     if not hosts:
         return None

@@ -142,7 +142,7 @@ def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
-    """One row an interval of a test, as in the document.
+    """One row per interval of a test, as in the document.
 
     `stream` is 0 in a power test, and null in the stream of refresh functions.
     """
@@ -175,9 +175,9 @@ def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
 def server_tables(run_document: RunDocument) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield tables of the engine's counters and of CPU time by session, where measured.
 
-    counters: one row a figure. counters-by-operation: operation, name, unit, growth.
-    counters-over-time: name, unit (with /s of rates), time_s, value. server-cpu: one row a session
-    and a title of processes, and one of what was not seen.
+    counters: one row per figure. counters-by-operation: operation, name, unit, growth.
+    counters-over-time: name, unit (with /s of rates), time_s, value. server-cpu: one row per
+    session and a title of processes, and one of what was not seen.
     """
     import polars as pl
 
@@ -227,7 +227,7 @@ def _cpu_table(used: SessionsSection) -> pl.DataFrame:
 
 
 def operations_table(run_document: RunDocument) -> pl.DataFrame:
-    """One row an operation, as in the document; shares of its time are columns named *_share."""
+    """One row per operation, as in the document; shares of its time are columns named *_share."""
     import polars as pl
 
     rows = [flat_operation(operation) for operation in run_document["operations"]]

@@ -69,7 +69,7 @@ class LoadedRun:
 
     @cached_property
     def operations(self) -> pl.DataFrame:
-        """One row an operation of the measured part.
+        """One row per operation of the measured part.
 
         Columns: `operation`, `seconds` (median service time), `share` (of the sum of all, 0 to 1),
         `passes`, `rows`, `outcome` (`ok`, `failed` or `skipped`), `error` (class of the first
@@ -104,7 +104,7 @@ class LoadedRun:
 
     @cached_property
     def time(self) -> pl.DataFrame:
-        """Return the time trees: one row a node, parents first.
+        """Return the time trees: one row per node, parents first.
 
         Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty means the
         whole tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up

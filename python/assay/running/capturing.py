@@ -47,7 +47,7 @@ class Captured:
 
     Attributes:
         folder: The workload.
-        source: What was read.
+        source: Source of the statements.
         statements: Statements that the source has, left out or not.
         operations: Distinct operations: transactions, and statements without one.
         executions: Number of executions.
@@ -56,7 +56,7 @@ class Captured:
         seconds: Time from the first execution to the last.
         clients: Number of active sessions in the busiest second.
         anonymised: Whether all values were replaced.
-        left_out: What was not captured: how many, by reason.
+        left_out: Number of statements that were not captured, by reason.
         cautions: Facts that the source does not have.
         timed: Whether it is known when executions began.
         writes: Whether an operation may write, so that playing it needs leave.

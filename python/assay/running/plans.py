@@ -79,7 +79,7 @@ class Capture:
     """The plans of one run.
 
     Args:
-        engine: Whose words are read.
+        engine: Engine whose plans are parsed.
         reader: Asks; closed by whoever made it.
         raw_dir: `raw/` of the record.
         seed: Seed of values that are drawn.
@@ -156,7 +156,7 @@ class Capture:
                 )
 
     def _catalogue(self) -> dict[str, Any]:
-        """Indexes, keys and changed settings; null where the engine does not tell them."""
+        """Indexes, keys and changed settings; null if the engine does not tell them."""
         reader = self._reader
         facts: dict[str, Any] = {
             "indexes": None,

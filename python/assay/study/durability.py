@@ -43,10 +43,11 @@ class Crashes:
 
 
 def parse_between(text: str) -> tuple[float, float]:
-    """The two moments of `2s-5s`, or one of `3s`.
+    """Return both times of `2s-5s`; for `3s` the same time twice.
 
     Raises:
-        UsageError: If it is neither, or the second is before the first.
+        UsageError: If the text does not have one of these forms, or the second time is before the
+            first.
     """
     first, _, last = text.partition("-")
     try:

@@ -112,7 +112,7 @@ class Ways:
 
     @cached_property
     def block(self) -> JoinBlock | None:
-        """Return the joined tables; None where no order can be forced."""
+        """Return the joined tables; None if no order can be forced."""
         if self._facts.orders is None:
             return None
         try:
@@ -214,7 +214,7 @@ class Search:
         return _part(PART_CHOSEN, "The chosen plan is timed, other ways are planned.", request)
 
     def _near(self, chosen: Run) -> Part | None:
-        """Orders near the chosen plan's; None where it does not tell which one it has."""
+        """Orders near the chosen plan's; None if it does not tell which one it has."""
         block = self.ways.block
         plans = read_plans(chosen).get(_name(self.ways.operation, 0), ())
         order = join_order(plans[0], block.tables) if block is not None and plans else None

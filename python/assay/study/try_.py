@@ -119,7 +119,7 @@ def trial_study(
 def server_change(run: Run, finding: Finding) -> Change | None:
     """Return the statements of a finding that changes tables which Assay did not make.
 
-    None if the advice changes no tables, or only tables that Assay created.
+    The result is None if the advice changes no tables, or only tables that Assay created.
     """
     own_tables = (run.facts.get("workload") or {}).get("own_tables")
     if not own_tables or run.facts["request"].get("dsn") is None:

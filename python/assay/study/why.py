@@ -63,7 +63,7 @@ class _Pilot:
 
     Attributes:
         operation: The one that reads most.
-        demand: What it takes; None where it did not succeed.
+        demand: What it takes; None if it did not succeed.
         capacities: What there is of what it takes, by option of `--limit`.
     """
 

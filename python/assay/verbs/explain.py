@@ -269,7 +269,7 @@ def _difference(
 
 
 def _no_plans(runs: tuple[Run, Run]) -> str | None:
-    """Return why plans of two runs are not compared; None where both have some."""
+    """Return why plans of two runs are not compared; None if both have some."""
     for run in runs:
         captured = captured_of(run)
         if not captured.plans:

@@ -191,7 +191,7 @@ class Workload:
         Operations of `after` are still executed, because they check the data.
 
         Raises:
-            UsageError: If one is not of the order.
+            UsageError: If a name is not an operation of the order.
         """
         order = self.facts.order
         for name in names:
@@ -284,7 +284,7 @@ class Workload:
         return {"generator": generator, "scale": scale, "sets": sets, "queries": queries}
 
     def row_queries(self, scale: float, sets: int = 0) -> dict[str, str]:
-        """Queries whose rows fill tables, by table; empty where the generator is none of them.
+        """Queries whose rows fill tables, by table; empty if the generator is none of them.
 
         With refresh sets they are of their tables, too, and may name `${sets}` and `${orders}`.
 

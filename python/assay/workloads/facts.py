@@ -249,7 +249,7 @@ class StreamsFacts(Facts):
     """Streams of a throughput test: which operations each of them plays in which order.
 
     Attributes:
-        orders: The file with the orders: a row a stream, from 0, which is the power test's.
+        orders: The file with the orders: a row per stream, from 0, which is the power test's.
         minimum: How many streams a scale needs at least: pairs of a scale and a number. For other
             scales it is the number of the largest one below them. Every scale needs one stream
             where it is left out.

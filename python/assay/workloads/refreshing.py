@@ -24,7 +24,7 @@ def batches_of(orders: int, batches: int) -> list[tuple[int, int]]:
     Batches differ by one order at most, and none is empty.
 
     Raises:
-        UsageError: If there are more batches than orders.
+        UsageError: If the test has more batches than orders.
     """
     if not 0 <= batches <= orders:
         raise UsageError(

@@ -26,10 +26,10 @@ def constants_at(constants: Mapping[str, Constant], scale: float) -> dict[str, s
 
 
 def count_at(constant: Constant, scale: float) -> int:
-    """A constant that is a number of things, at least one.
+    """Return the value of a constant that is a positive whole number.
 
     Raises:
-        ValueError: If it is not.
+        ValueError: If the constant is not a whole number from 1.
     """
     text = constants_at({"": constant}, scale)[""]
     if not text.isdecimal() or int(text) < 1:
@@ -38,10 +38,10 @@ def count_at(constant: Constant, scale: float) -> int:
 
 
 def counts_at(constants: Mapping[str, Constant], scale: float) -> dict[str, int]:
-    """Constants that are whole numbers, by name.
+    """Return the values of constants that are whole numbers, by name.
 
     Raises:
-        ValueError: If one is not.
+        ValueError: If a constant is not a whole number.
     """
     try:
         return {name: int(text) for name, text in constants_at(constants, scale).items()}
@@ -84,7 +84,7 @@ def draw_at(
     """Return the draw of a value at each execution.
 
     Raises:
-        ValueError: If the rule is of a kind that is drawn once a run only.
+        ValueError: If the rule is of a kind that is drawn once per run only.
     """
     if rule.distinct is None and rule.integer is not None:
         return Draw(name, integer=integer_at(name, rule, constants, scale))

@@ -133,7 +133,7 @@ def _written(cell: object) -> str:
 
 
 def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expected:
-    """Reads reference rows: a header, then a row a line, fields separated by `|`, empty: null."""
+    """Reads reference rows: a header, then a row per line, fields separated by `|`, empty: null."""
     columns, rows = _read(path)
     return Expected(columns, rows, None if ordered_by is None else tuple(ordered_by))
 

@@ -28,7 +28,7 @@ class ReceiptCount:
             lost.
         unacknowledged: Number of writes that were found without an acknowledgement in time. This is
             no error.
-        first_lost: Keys of the first that were lost, in the order of their answers.
+        first_lost: Keys of the first lost writes, in the order of their acknowledgements.
         lost_from_ns: Time at which the first lost write was acknowledged; None if nothing was lost.
     """
 

@@ -62,7 +62,7 @@ def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
     Columns: phase, session, operation, variant, digest (u64), started_ns, finished_ns; state_first
     and state_last, both included: all states that were current at some moment between start and
     end, so far as is known; state_likely: the one at the start, if batches took equally long. The
-    three are null where nobody knows the data: after a refresh function failed, the next one
+    three are null if nobody knows the data: after a refresh function failed, the next one
     changes data that may have any of several states.
     """
     table = plain(events)

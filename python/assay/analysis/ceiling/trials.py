@@ -68,12 +68,12 @@ class Ceiling:
     """The trials of a record.
 
     Attributes:
-        disk: One row a trial of the disk: the columns of `ceiling-disk.arrows`, and iops,
+        disk: One row per trial of the disk: the columns of `ceiling-disk.arrows`, and iops,
             bytes_per_s, cpu_ns_per_request, merged_share (of our requests) and others_bytes (that
-            the device moved beyond ours), null where the device does not tell.
-        memory: One row a trial of memory: the columns of `ceiling-memory.arrows`, and bytes_per_s,
-            load_ns.
-        core: One row a trial of cores: the columns of `ceiling-core.arrows`, and steps_per_s.
+            the device moved beyond ours), null if the device does not tell.
+        memory: One row per trial of memory: the columns of `ceiling-memory.arrows`, and
+            bytes_per_s, load_ns.
+        core: One row per trial of cores: the columns of `ceiling-core.arrows`, and steps_per_s.
     """
 
     disk: pl.DataFrame

@@ -27,7 +27,7 @@ class PassFigures:
 
     Attributes:
         sum_s: All intervals together.
-        geometric_mean_s: Geometric mean, in seconds, of the intervals; None where one is 0.
+        geometric_mean_s: Geometric mean, in seconds, of the intervals; None if one is 0.
     """
 
     sum_s: float

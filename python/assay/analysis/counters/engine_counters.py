@@ -237,7 +237,7 @@ def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame
 
 
 def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """One row a counter: the key, growth, last.
+    """One row per counter: the key, growth, last.
 
     A counter that decreased, or that is missing in the first or last reading, has no growth.
     """

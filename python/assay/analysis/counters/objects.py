@@ -208,7 +208,7 @@ def _place(table: ObjectTable) -> int:
 
 
 def _with_quotient(row: dict[str, Any], table: ObjectTable, per: PerHundred) -> dict[str, Any]:
-    """The row with how many of a counter came on 100 of the first; None where that is unknown."""
+    """The row with how many of a counter came on 100 of the first; None if that is unknown."""
     values = list(row["values"])
     places = {column.counter: place for place, column in enumerate(table.columns)}
     part, first = values[places[per.counter]], values[0]

@@ -130,14 +130,15 @@ class Chart:
     Attributes:
         name: Unique in its figure.
         title: Title of the axis of values.
-        kind: `bars` and `dots` a measure a row; `stacked` a bar a subject, or of a table of shares
-            a bar each of the columns `keys`, cut into its rows; `lines` along `at`; `scatter` a
-            point each at `at`. The others draw a table: `areas` and `over_time` its columns over
-            the one named by `axis`, a panel for each word of its first column; `curves` and
-            `fitted` as `CURVE_COLUMNS` has it, the latter along an axis of numbers; `forest` a
-            ratio a row with its interval; `waterfall` a step a row, from none to the last, their
-            sum; `trade` panels below each other on one axis of levels, as `TRADE_COLUMNS` has it;
-            `heat` the columns `keys` of each row as fields, coloured by their values.
+        kind: `bars` and `dots` a measure a row; `stacked` a bar per subject, or of a table of
+            shares a bar each of the columns `keys`, cut into its rows; `lines` along `at`;
+            `scatter` a point each at `at`. The others draw a table: `areas` and `over_time` its
+            columns over the one named by `axis`, a panel for each word of its first column;
+            `curves` and `fitted` as `CURVE_COLUMNS` has it, the latter along an axis of numbers;
+            `forest` a ratio a row with its interval; `waterfall` a step a row, from none to the
+            last, their sum; `trade` panels below each other on one axis of levels, as
+            `TRADE_COLUMNS` has it; `heat` the columns `keys` of each row as fields, coloured by
+            their values.
         keys: Measures to draw, all with the same unit; for a table its columns.
         logarithmic: Whether the axis of values is; of `fitted` both axes.
         axis: Title of the axis of positions for `lines`; for a table its column of positions.

@@ -358,7 +358,7 @@ class Case:
     ) -> tuple[Advice | None, str | None]:
         """Return advice and command for a server that is not ours.
 
-        Both are None where `assay try` would refuse: a setting that no session can have for itself,
+        Both are None if `assay try` would refuse: a setting that no session can have for itself,
         or a change of tables that cannot be taken back.
         """
         by_statement = advice.kind in STATEMENTS and self.own_tables

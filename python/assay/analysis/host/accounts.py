@@ -83,7 +83,7 @@ def accounts_window(
     """Return the samples of processes around a window, within the time that CPUs were sampled in.
 
     Processes are the stream with fewer samples; what the machine used is known between its own.
-    None where CPUs were not sampled twice.
+    None if CPUs were not sampled twice.
     """
     of_cpus = _edges(cpus["time_ns"], begun_ns, ended_ns)
     of_processes = _edges(processes["time_ns"], begun_ns, ended_ns)
@@ -212,7 +212,8 @@ def read_by_account(
 ) -> dict[str, float] | None:
     """Bytes that each account had storage read, between the samples around a window.
 
-    None if the kernel does not report it for every process, or there are fewer than two samples.
+    The result is None if the kernel does not report it for every process, or there are fewer than
+    two samples.
     """
     edges = _edges(processes["time_ns"], begun_ns, ended_ns)
     if edges is None or processes["read_bytes"].null_count():

@@ -50,7 +50,7 @@ class Contiguity:
 
     Attributes:
         devices: Devices whose requests were traced: the data's, or the disks below it.
-        operations: One row an operation and `all`: operation, reads, read_bytes, mean_read_bytes,
+        operations: One row per operation and `all`: operation, reads, read_bytes, mean_read_bytes,
             read_ahead_share (by way of the kernel's read-ahead); sequential_share (begin
             where the one before ended), near_share (within 128 KiB of it, either way),
             random_share: they add up to 1, null with fewer than two reads; near_recent_share
@@ -107,7 +107,7 @@ def traced_devices(run: Run) -> tuple[str, ...]:
 
 
 def _engine_pids(run: Run) -> list[int] | None:
-    """The engine's processes, as far as samples saw them; None where they are not known."""
+    """The engine's processes, as far as samples saw them; None if they are not known."""
     if not run.has("processes"):
         return None
     processes = run.table("processes")

@@ -118,5 +118,5 @@ def shares() -> list[pl.Expr]:
 
 
 def _sum(name: str) -> pl.Expr:
-    """A sum that is null where a part is: absence must not count as zero."""
+    """A sum that is null if a part is: absence must not count as zero."""
     return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)

@@ -104,7 +104,8 @@ def iostat(samples: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 def data_device(run: Run) -> str | None:
     """The block device that holds the instance's data, as the kernel names it in /proc/diskstats.
 
-    None if the data are not on a block device (memory, network), or it was not sampled.
+    The result is None if the data are not on a block device (memory, network), or it was not
+    sampled.
     """
     host = run.environment.get("host") or {}
     if "data_device" in host:
@@ -136,7 +137,7 @@ def _per_s(counter: str) -> pl.Expr:
 
 
 def _each(counter: str, requests: str, unit: float) -> pl.Expr:
-    """A counter's growth for each request; null where there was none."""
+    """A counter's growth for each request; null if there was none."""
     return pl.when(pl.col(requests) > 0).then(pl.col(counter) / pl.col(requests) * unit)
 
 

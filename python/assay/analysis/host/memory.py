@@ -78,7 +78,7 @@ def _with_later(seen: dict[str, Peak], later: Mapping[str, int]) -> dict[str, Pe
 def engine_samples(run: Run) -> pl.DataFrame:
     """Memory of all the engine's processes at each sample: the columns of `SAMPLES`.
 
-    `pss_bytes` is null where reading it was not due. It is that of the processes that told it.
+    `pss_bytes` is null if reading it was not due. It is that of the processes that told it.
     """
     if not run.has("processes"):
         return pl.DataFrame(schema=SAMPLES)

@@ -49,10 +49,10 @@ METERED = "device_"
 
 
 def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
-    """One row an execution of the measured part that succeeded, in the order of their start.
+    """One row per execution of the measured part that succeeded, in the order of their start.
 
     Columns: sequence, operation, pass, seconds (service time); reads, reads_merged, read_bytes,
-    writes, write_bytes of the device; mean_read_bytes (null where nothing was read), reads_per_s
+    writes, write_bytes of the device; mean_read_bytes (null if nothing was read), reads_per_s
     and read_bytes_per_s while it ran, util_share (of the time, a request was under way; 0 to 1);
     usr_share, sys_share, iowait_share, idle_share, steal_share of all CPUs; metered (whether the
     device was read at the edges of the execution) and samples (looks at the device within it: with
@@ -62,7 +62,7 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
         run: Any, played to its end or not.
         device: As in /proc/diskstats; None means the one that holds the data.
 
-    Figures are null where nothing was observed. Empty where operations overlap, because what a
+    Figures are null if nothing was observed. Empty where operations overlap, because what a
     device did for which of them is not known.
     """
     events = run.table("events")
@@ -171,7 +171,7 @@ def _samples(run: Run, device: str | None) -> pl.DataFrame | None:
 
 
 def _of_cpus(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series]:
-    """Shares of the CPUs' time while each execution was under way; null where not observed."""
+    """Shares of the CPUs' time while each execution was under way; null if not observed."""
     if not run.has("cpus"):
         return _unknown(SHARES, executions.height)
     samples = run.table("cpus")

@@ -54,7 +54,7 @@ def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: in
     """Return the growth of counters since the previous sample of the same name.
 
     Columns: time_s (of the sample, since `zero_ns`), seconds (since the one before), `by`, and the
-    counters' growth: null where a counter is absent on either side or went backwards (a reset).
+    counters' growth: null if a counter is absent on either side or went backwards (a reset).
     """
     elapsed_ns = pl.col("time_ns") - pl.col("time_ns").shift(1).over(by)
     return (

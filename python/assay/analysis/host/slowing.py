@@ -95,7 +95,7 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
 
 
 def _growth(rows: pl.DataFrame, window_ns: tuple[int, int] | None) -> dict[str, Any]:
-    """Return the growth of each counter; null where it is not counted."""
+    """Return the growth of each counter; null if it is not counted."""
     first, last = rows.row(0, named=True), rows.row(-1, named=True)
     if window_ns is not None:
         begun, ended = window_ns

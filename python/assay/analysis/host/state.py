@@ -49,9 +49,9 @@ class StartingState:
         page_cache: Whether the engine reads its files through the page cache, by its own
             declaration.
         first_operation: The first timed query, of those that read tables by their plans if any
-            does; None where none succeeded. Refresh functions are no queries.
+            does; None if none succeeded. Refresh functions are no queries.
         first_read_bytes: Bytes that it read from devices; None if not measured.
-        first_scans: Whether it reads tables, by its plan; None where that is not known.
+        first_scans: Whether it reads tables, by its plan; None if that is not known.
         earlier_read_bytes: Bytes that earlier timed operations read from devices.
     """
 

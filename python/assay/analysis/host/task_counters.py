@@ -29,7 +29,7 @@ EXECUTIONS = {
 
 
 def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """One row a measured operation that succeeded: its wall time and its counters' growth.
+    """One row per measured operation that succeeded: its wall time and its counters' growth.
 
     A counter that is missing or decreased is null, never 0.
     """

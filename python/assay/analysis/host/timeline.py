@@ -3,7 +3,7 @@
 All series share one axis of ticks, so that values of different streams can be read off at one
 moment. Each series takes its own sample nearest to a tick, and its rate is over its own samples'
 times: thinning the ticks gives the mean over a longer interval, never a picked value. A rate is
-null where its counter is absent or went backwards.
+null if its counter is absent or went backwards.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Timeline:
         memory: time_s, account, resident_bytes of the engine.
         disk: time_s, direction (read, write), bytes_per_s over all whole disks.
         pressure: time_s, pressure (such as io_some), share of the time something was stalled.
-        bands: One row an operation: operation, phase, pass, session, begin_s, end_s, seconds,
-            outcome. Of a load, whose operations are too many and overlap: one row a phase.
+        bands: One row per operation: operation, phase, pass, session, begin_s, end_s, seconds,
+            outcome. Of a load, whose operations are too many and overlap: one row per phase.
         passes: Rows of `passes`, for as many complete passes as fit.
         samples: Number of samples in the displayed time.
         ticks: Number of samples that are kept.
@@ -352,7 +352,7 @@ def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str
 
 
 def _whole_sum(name: str) -> pl.Expr:
-    """A sum that is null where a part is: absence must not count as zero."""
+    """A sum that is null if a part is: absence must not count as zero."""
     return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
 
 

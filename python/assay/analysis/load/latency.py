@@ -143,13 +143,13 @@ def _percentile(ranked: pl.Series, per_mille: int) -> float | None:
 
 
 def by_interval(times: pl.DataFrame, window: Window, interval_s: float) -> pl.DataFrame:
-    """Outcomes and latency over time: one row an interval.
+    """Outcomes and latency over time: one row per interval.
 
     What ended counts where it ended, what was skipped where it was due. A rest of less than half an
     interval belongs to the interval before it, so that no rate is of next to no time.
 
     Columns: begin_s, width_s (seconds since the measured part began), ok_per_s, failed_per_s,
-    skipped_per_s, p50_seconds, p99_seconds, max_seconds (of latency; null where too few ended).
+    skipped_per_s, p50_seconds, p99_seconds, max_seconds (of latency; null if too few ended).
     """
     count = max(1, math.floor(window.seconds / interval_s + 0.5))
     if times.is_empty() or window.seconds <= 0:

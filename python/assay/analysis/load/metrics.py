@@ -52,7 +52,7 @@ def no_load_metrics() -> dict[str, float | None]:
 def load_metrics(
     load: LoadSummary, used: Accounts | None, work: Work, sequence: Sequence | None = None
 ) -> dict[str, float | None]:
-    """Figures over all operations of the measured part; None where they were not measured."""
+    """Figures over all operations of the measured part; None if they were not measured."""
     whole = load.all_operations
     latency = {
         f"latency_seconds_{name}": value

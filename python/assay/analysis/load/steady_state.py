@@ -296,7 +296,7 @@ def _batch(origin: Mark, begin: Mark, end: Mark) -> Batch:
 
 
 def _values(batches: Sequence[Batch], name: str) -> list[float] | None:
-    """A series; None where one batch lacks it."""
+    """A series; None if one batch lacks it."""
     values = [getattr(batch, name) for batch in batches]
     return None if None in values else values
 

@@ -45,7 +45,7 @@ class OperationLoad:
         throughput_per_s: Operations that succeeded, a second.
         latency: Latency from the due time.
         service: Service time from the start.
-        latency_with_failed: The same, with what failed or never started at its time-out; None where
+        latency_with_failed: The same, with what failed or never started at its time-out; None if
             all succeeded, and without a time-out. Of all operations only.
         driver_lag: How long the driver was busy with others, as part of latency; None in
             records from before it was measured. Of all operations only.
@@ -252,7 +252,7 @@ def per_second(run: Run) -> pl.DataFrame | None:
 
 
 def with_waiting(series: pl.DataFrame, waiting: pl.DataFrame | None) -> pl.DataFrame:
-    """The series with the backlog as its column `waiting`, null where there is none."""
+    """The series with the backlog as its column `waiting`, null without any."""
     backlog = None if waiting is None else waiting_at_ends(waiting, series)
     column = pl.Series("waiting", backlog or [None] * series.height, dtype=pl.Int64)
     return series.with_columns(column)

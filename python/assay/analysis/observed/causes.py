@@ -125,7 +125,7 @@ def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) ->
 
 
 def _causes(seen: pl.DataFrame, rules: WaitRules) -> pl.Series:
-    """Return the cause of each sample; null where the session did not wait."""
+    """Return the cause of each sample; null if the session did not wait."""
     words = seen.select("wait_kind", "wait_event").unique()
     causes = {
         (kind, event): _cause(kind, event, rules)

@@ -88,7 +88,7 @@ class PlanChange:
         says: Text on the change, such as `lineitem is read by scan, not by index scan of l_order`.
         before_s, after_s: Thread-seconds that it is about: of a join order, of parallelism and of
             the whole with all below; of a step its own, with the hash table that is built for it;
-            None where there is no such step, and of estimates, which take none.
+            None if there is no such step, and of estimates, which take none.
     """
 
     kind: PlanChangeKind

@@ -49,14 +49,14 @@ class TableColumns:
 
     Attributes:
         operation: The operation.
-        statement: Which of its statements, from 0.
-        name: What the statement is called; None if it has no name.
+        statement: Position of the statement in the operation, from 0.
+        name: Name of the statement; None without one.
         table: The table.
-        read: Columns that the engine says it reads; None if it does not say.
+        read: Columns that the engine reports as read; None if it does not say.
         needed: Columns that the statement names.
-        unneeded: Those that are read and not named; empty where reading is not told.
-        unneeded_bytes: How wide those may be in a row at most, by their declared types; None where
-            source of them has no declared width.
+        unneeded: Columns that are read and not named; empty if reads are not reported.
+        unneeded_bytes: Maximum bytes of those columns in a row, by their declared types; None if a
+            column has no declared width.
     """
 
     operation: str
@@ -87,12 +87,12 @@ def table_columns(run: Run) -> tuple[TableColumns, ...]:
 def columns_of_plan(
     plan: Plan, tables: Mapping[str, Mapping[str, str]], grammar: str | None
 ) -> tuple[TableColumns, ...]:
-    """The tables of source statement: what its plan reads of them and what its text names.
+    """Return the tables of a statement, with the columns that its plan reads and its text names.
 
     Args:
-        plan: Its plan, with its text.
+        plan: Plan of the statement, with its text.
         tables: Types of columns by table.
-        grammar: As sqlglot names it; None means what all dialects share.
+        grammar: Name of the dialect in sqlglot; None for the grammar that all dialects share.
     """
     needed = None if plan.text is None else named_columns(plan.text, tables, grammar)
     if needed is None:
@@ -141,8 +141,8 @@ def named_columns(
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]] | None:
     """Columns that a statement names, by table, and which table each of its aliases is.
 
-    A column without a table's name is of each table of the statement that has source of that name;
-    None if the grammar of the statement is not known.
+    A column without a table's name counts for each table of the statement that has such a column.
+    The result is None if the statement's grammar is not known.
     """
     import sqlglot
     from sqlglot import exp

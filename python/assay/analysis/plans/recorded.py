@@ -50,7 +50,7 @@ class OperationCost:
     Attributes:
         operation: The operation.
         capture_s: Elapsed time of all captures of the operation.
-        watched_s: Planning and execution as the engine told them; None where it did not of all.
+        watched_s: Planning and execution as the engine told them; None if it did not of all.
         timed_s: Median service time in the measured part.
         ratio: Time with capturing divided by the timed service time.
     """

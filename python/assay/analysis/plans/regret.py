@@ -100,9 +100,9 @@ class Regret:
         chosen: The engine's own choice; one of `plans`.
         best: The fastest of those with right answers.
         regret: Time of the chosen plan over that of the best, not below 1 but by noise.
-        by_cost: Whether cost ranks plans as time does; None where there is no cost.
-        by_estimated_rows: The same of rows that joins were expected to give. An engine without a
-            cost estimates these anew where it is forced, so that they say nothing there.
+        by_cost: Whether cost ranks plans as time does; None if there is no cost.
+        by_estimated_rows: The same of rows that joins were expected to give. For an engine without
+            costs these estimates depend on the forced order, so they are not comparable.
         by_rows: The same of rows that they gave: what is left is not for want of estimates.
     """
 
@@ -116,7 +116,7 @@ class Regret:
 
 
 def regret_of(once: Run, rounds: Run | None, planned: Sequence[Run]) -> Regret | None:
-    """The regret of a study's runs; None where the chosen plan has no time.
+    """The regret of a study's runs; None if the chosen plan has no time.
 
     Args:
         once: Every plan once.

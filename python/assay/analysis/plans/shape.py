@@ -65,7 +65,7 @@ def join_order(plan: Plan, tables: Mapping[str, str]) -> Order | None:
         tables: Name of the table by its name in the query; empty of one that is a query itself.
 
     Returns:
-        None where the plan does not tell all of them apart.
+        None if the plan does not tell all of them apart.
     """
     order = _ordered(plan.root, tables)
     return order if order is not None and sorted(_leaves(order)) == sorted(tables) else None

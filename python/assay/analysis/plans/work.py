@@ -116,7 +116,7 @@ def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
 def work_by_operation(plans: Mapping[str, tuple[Plan, ...]]) -> pl.DataFrame:
     """Return each operation's work: operation, work, seconds (threads), share of operation.
 
-    One row a pair that took any time, operations in the order of `plans`, most seconds first.
+    One row per pair that took any time, operations in the order of `plans`, most seconds first.
     Plans are those of `analysis.plans.read_plans`.
     """
     rows = [

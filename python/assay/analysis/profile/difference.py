@@ -37,10 +37,10 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
     Only operations that both have are compared, each with the mean of its passes; without
     `operation` their means are added up.
 
-    Columns: level (`total`, `work` or `symbol`); work, symbol (null where the level has none);
+    Columns: level (`total`, `work` or `symbol`); work, symbol (null if the level has none);
     ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share
     (null of a side without samples); difference_s (ours less theirs), low_s, high_s (95 % interval
-    of it; null where no operation of the row has two passes on either side); is_noise (the interval
+    of it; null if no operation of the row has two passes on either side); is_noise (the interval
     holds 0, or both sides together have fewer than `SAMPLES_MIN` samples; null without an
     interval).
     """
@@ -85,7 +85,7 @@ def differences(
     """Seconds of a pass on both sides, and half the width of the interval of their difference.
 
     Columns: those of `key`; ours_samples, theirs_samples; ours_s, theirs_s; difference_s; half_s
-    (null where no operation of the row has two passes on either side); others.
+    (null if no operation of the row has two passes on either side); others.
 
     Args:
         rows: The columns of `key`, operation, side, samples, squares (those of the passes' samples,

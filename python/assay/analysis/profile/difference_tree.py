@@ -24,7 +24,7 @@ def difference_tree(
 
     Further keys, each with a value a node: theirs_s (CPU seconds of a pass), difference_s (ours
     less theirs), low_s and high_s (95 % interval), is_noise (as in `compare`). The latter three
-    are null where no operation has two passes; all are null of a node for what is too small.
+    are null if no operation has two passes; all are null of a node for what is too small.
     Functions that only the other run called have no node, and are in those of their callers.
 
     Only operations that both have are compared, without artefacts.

@@ -2,7 +2,8 @@
 
 Where one session plays, everything that the engine does within an operation's time is done for it,
 in whatever process. Where several do, a process tells which session it works for. Threads of an
-embedded engine do not: what they do while operations are under way is of all of them together.
+embedded engine cannot be assigned to sessions: their work belongs to all current operations
+together.
 """
 
 from __future__ import annotations

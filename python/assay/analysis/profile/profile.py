@@ -71,8 +71,8 @@ class Profile:
         sampling: Facts about the sampling.
         samples: The engine's samples: time_ns, pid, tid, stack; session, sequence, operation (null:
             between operations, or in the background); work (null of artefacts), artefact (null of
-            all others), rule (index into `rules`; null where none matched); leaf (the innermost
-            frame, whose label is shown), decided (the frame that the work is said of; null where no
+            all others), rule (index into `rules`; null if none matched); leaf (the innermost
+            frame, whose label is shown), decided (the frame that the work is said of; null if no
             frame of the stack has a name).
         stacks: stack, parent (null: the outermost), frame.
         frames: frame, label, family, module (name of the file), kind. Labels are functions without

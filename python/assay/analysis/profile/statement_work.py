@@ -80,7 +80,7 @@ def executed(run: Run) -> pl.DataFrame | None:
     """The measured executions of statements, of operations that succeeded, by start.
 
     Columns: sequence (of the operation), session, operation, statement (null of an operation that
-    is one statement), started_ns, finished_ns. None where statements of a session overlap.
+    is one statement), started_ns, finished_ns. None if statements of a session overlap.
     """
     if run.facts["request"].get("pipeline"):
         return None

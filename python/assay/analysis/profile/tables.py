@@ -34,10 +34,10 @@ def operation_names(profile: Profile) -> list[str]:
 def symbols_table(
     profile: Profile, operation: str | None = None, *, families: bool = True
 ) -> pl.DataFrame:
-    """One row a symbol and the work that it did, most samples first.
+    """One row per symbol and the work that it did, most samples first.
 
     Columns: samples; share; seconds (CPU); work; symbol (family, or label without `families`);
-    module; kind; says (what its rule says; null where none matched); operations (list[str]: those
+    module; kind; says (what its rule says; null if none matched); operations (list[str]: those
     with at least `NAMED_SHARE` of the row's samples, most first), operations_all (whether every
     operation that has samples has some of the row's, and most of them are named). A function that
     is called for different work, such as memcpy, has a row for each.
@@ -95,7 +95,7 @@ def symbols_table(
 
 
 def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
-    """One row a word of work, most samples first: work, samples, share, seconds (CPU)."""
+    """One row per word of work, most samples first: work, samples, share, seconds (CPU)."""
     counts = (
         within_operations(profile, operation)
         .group_by("work", maintain_order=True)

@@ -154,7 +154,7 @@ class TableFacts(Facts):
         return [declared.name for declared in self.columns].index(column)
 
     def by_key(self) -> dict[str, Value]:
-        """Return values added up by key; empty where the table gives no measures."""
+        """Return values added up by key; empty if the table gives no measures."""
         values: dict[str, Value] = {}
         if self.key is None:
             return values

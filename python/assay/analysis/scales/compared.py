@@ -79,8 +79,8 @@ class Extrapolated:
         beyond: Factor to the largest scale that was run.
         costs: What each would come to, by key; shares and what has no law are not among them.
         otherwise: Of those that grow, the same by a fixed part and one in proportion to the data.
-        data_bytes: That the data would take on disk; None where that is not known.
-        cache_bytes, host_bytes: Memory that there is for them; None where that is not known.
+        data_bytes: That the data would take on disk; None if that is not known.
+        cache_bytes, host_bytes: Memory that there is for them; None if that is not known.
     """
 
     scale: float

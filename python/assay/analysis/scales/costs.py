@@ -80,7 +80,7 @@ def whole_name(run: Run) -> str:
 
 @lru_cache(maxsize=256)
 def costs_of(run: Run) -> dict[str, Cost]:
-    """Return costs by key, in the order in which they are shown; empty where nothing succeeded."""
+    """Return costs by key, in the order in which they are shown; empty if nothing succeeded."""
     account = account_of(run)
     if account is None:
         return {}
@@ -139,7 +139,7 @@ def _sum_of_engine(by_account: dict[str, float]) -> float | None:
 
 
 def _planning_seconds(run: Run) -> float | None:
-    """CPU time of all steps before execution, in the whole measured part; None where none is seen.
+    """CPU time of all steps before execution, in the whole measured part; None if none is seen.
 
     Where no rule knows them, that they take nothing is not known.
     """

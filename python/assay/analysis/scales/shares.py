@@ -111,7 +111,7 @@ class Shares:
 
 @lru_cache(maxsize=256)
 def shares_of(run: Run, of: str) -> dict[str, float]:
-    """Shares of a run that sum to 1 (those of plans do not); empty where they are not known."""
+    """Shares of a run that sum to 1 (those of plans do not); empty if they are not known."""
     if of == OF_TIME:
         return _time_shares(run)
     if of == OF_PLANS:
@@ -175,7 +175,7 @@ def all_shifts(rounds: Sequence[Mapping[float, Run]]) -> tuple[Shares, ...]:
 
 
 def shifts_of(rounds: Sequence[Mapping[float, Run]], of: str) -> Shares | None:
-    """Return shares by scale; None where they are not known of each run.
+    """Return shares by scale; None if they are not known of each run.
 
     Args:
         rounds: Of each the run at each scale; all have the same scales, two at least.

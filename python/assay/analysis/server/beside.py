@@ -111,7 +111,7 @@ def _at_upkeep(run: Run) -> pl.Series:
 def client_queue_share(run: Run) -> float | None:
     """Return the time that the load generator was ready and had no CPU, as a share of service time.
 
-    None where its processes were not followed.
+    The result is None if its processes were not followed.
     """
     window = window_of(run)
     if window is None or not run.has("processes"):

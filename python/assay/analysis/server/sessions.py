@@ -285,7 +285,7 @@ def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures() -> list[pl.Expr]:
-    """Return sums over processes in seconds and bytes; null where one is not counted."""
+    """Return sums over processes in seconds and bytes; null if one is not counted."""
     whole = {
         name: pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()) for name in COUNTERS
     }

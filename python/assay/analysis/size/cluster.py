@@ -34,8 +34,8 @@ class Taken:
         scale: Scale of the data, in the workload's own measure.
         round: Round of the run among those at its scale.
         cpu_s: CPU seconds of all nodes.
-        sent_bytes: Between nodes; None where that was not counted.
-        read_bytes: Bytes read of the data, wherever they were; None where that was not counted.
+        sent_bytes: Between nodes; None if that was not counted.
+        read_bytes: Bytes read of the data, wherever they were; None if that was not counted.
     """
 
     scale: float
@@ -54,7 +54,7 @@ class Measured:
         nodes: Number of nodes that worked in these runs.
         data_bytes: Bytes of the data as they lie on disk, by scale.
         memory_bytes: Peak of all processes, by scale.
-        skew: The most that a node did over the mean of all; None where that is not known.
+        skew: The most that a node did over the mean of all; None if that is not known.
     """
 
     operations: Mapping[str, Sequence[Taken]]
@@ -108,7 +108,7 @@ class SizedOperation:
 
     Attributes:
         name: Name of the operation.
-        cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None where
+        cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None if
             that was not counted.
         seconds: At least, by resource; those that are not known are missing.
     """
@@ -138,11 +138,11 @@ class Sized:
         scale: The requested scale.
         beyond: Factor to the largest measured scale.
         operations: Operations of the workload, in its order.
-        data_bytes: On all disks; None where that is not known.
-        memory_bytes: Bytes of memory of a node, at the peak; None where that is not known: of one
+        data_bytes: On all disks; None if that is not known.
+        memory_bytes: Bytes of memory of a node, at the peak; None if that is not known: of one
             scale, or where it did not grow with the data, what processes take anyway is not told
             apart.
-        fits: Whether the data fit into the memory of all nodes; None where that is not known.
+        fits: Whether the data fit into the memory of all nodes; None if that is not known.
         assumptions: Each step.
     """
 
@@ -225,7 +225,7 @@ def _operation(
 
 
 def _cost_at(taken: Sequence[Taken], what: str, scale: float) -> float | None:
-    """Return a cost at a scale; None where no execution has it."""
+    """Return a cost at a scale; None if no execution has it."""
     points = [(execution.round, execution.scale, getattr(execution, what)) for execution in taken]
     return _at([Point(*point) for point in points if point[2] is not None], scale)
 
@@ -235,7 +235,7 @@ def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | Non
 
 
 def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
-    """Memory of all nodes; None where no two sizes say that it grows.
+    """Memory of all nodes; None if no two sizes say that it grows.
 
     Else nothing tells what of it is there without any data.
     """

@@ -29,7 +29,7 @@ def measured_of(runs: Sequence[Run]) -> Measured:
         runs: Runs of one workload and one engine, in which operations followed each other.
 
     Raises:
-        ValueError: If they differ in what they are of, or one does not tell its CPU time.
+        ValueError: If the runs differ in workload or engine, or one has no CPU time.
     """
     _check_alike(runs)
     operations: dict[str, list[Taken]] = {}

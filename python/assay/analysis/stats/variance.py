@@ -23,7 +23,7 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
         groups: Values of each; empty ones are passed over.
 
     Returns:
-        0 to 1; None where fewer than two groups have values, or none has two.
+        0 to 1; None if fewer than two groups have values, or none has two.
     """
     filled = [group for group in groups if group]
     between, within = len(filled) - 1, sum(map(len, filled)) - len(filled)
@@ -51,7 +51,7 @@ def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
         groups: Values of each; empty ones are passed over.
 
     Returns:
-        0 to 1; None where fewer than two groups have values, none has two, or all are equal.
+        0 to 1; None if fewer than two groups have values, none has two, or all are equal.
     """
     filled = [group for group in groups if group]
     between, within = len(filled) - 1, sum(map(len, filled)) - len(filled)

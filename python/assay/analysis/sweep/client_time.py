@@ -31,7 +31,7 @@ class ClientTime:
         clients: Number of clients.
         operation_s: All of its time: what failed, and what was made again, is in it.
         failed_s: Time in attempts that failed, by operation; of it nothing else is told.
-        causes: The rest by cause; empty where it is not known of sessions.
+        causes: The rest by cause; empty if it is not known of sessions.
         statements: Time of statements that were answered, by operation and name; an operation of
             one statement is one.
         cores: CPUs that were busy, by `engine`, `driver` and `others`; those that are known.
@@ -78,7 +78,7 @@ def client_time(run: Run, summary: Summary) -> ClientTime | None:
 
 
 def _causes(summary: Summary, service_s: float) -> dict[str, float]:
-    """Shares of the time of all operations; empty where that is not known.
+    """Shares of the time of all operations; empty if that is not known.
 
     Where operations are not told apart, threads at work stand for sessions if there was as much of
     their time as of operations: those that serve whatever session has work do not.

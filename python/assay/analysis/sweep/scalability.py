@@ -80,7 +80,7 @@ class Law(NamedTuple):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of the law; its 95 % `ends` are None where runs do not give them."""
+    """A quantity of the law; its 95 % `ends` are None if runs do not give them."""
 
     value: float
     ends: Ends | None
@@ -97,7 +97,7 @@ class Scaling:
         knee_at: Clients at the knee.
         error: Root of the mean square of relative errors.
         levels: How many numbers of clients it is of.
-        likely: Laws at the border of what is likely; empty where that is not known.
+        likely: Laws at the border of what is likely; empty if that is not known.
     """
 
     law: Law

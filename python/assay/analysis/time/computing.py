@@ -47,7 +47,7 @@ def computing_by_operation(
     Args:
         profile: CPU samples of the run.
         plans: Plans of operations.
-        prepared: Whether statements were planned once a session, so that the time of planning in
+        prepared: Whether statements were planned once per session, so that the time of planning in
             their captured plans is none of the timed executions.
     """
     by_plans = {

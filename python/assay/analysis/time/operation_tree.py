@@ -38,7 +38,7 @@ def operation_tree(
         computing: What the CPU time in the engine's code went into; None if not known.
 
     Returns:
-        None where the time was not split.
+        None if the time was not split.
     """
     if where.get(UNCOVERED) is None:
         return None

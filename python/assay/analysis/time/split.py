@@ -66,9 +66,9 @@ def disk_states_ns(
 
 
 def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.DataFrame:
-    """One row an operation: its parts as shares of wall time, and how sure that is.
+    """One row per operation: its parts as shares of wall time, and how sure that is.
 
-    Columns: operation; those of `COUNTED` (shares that add up to 1; null where their counter is);
+    Columns: operation; those of `COUNTED` (shares that add up to 1; null if their counter is);
     coverage (before scaling; null without counters); parallelism (CPU seconds a second of wall);
     threads_at_work (mean, weighted by time); memory_peak_bytes, memory_growth_bytes (highest of the
     passes); read_bytes, write_bytes, minor_faults (median); disk_method.
@@ -122,7 +122,7 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
 def user_share(readings_table: pl.DataFrame) -> pl.DataFrame:
     """User mode's share of each operation's CPU time: operation, user_share.
 
-    It is that of its passes, or of the run where they were too short for a tick; null where there
+    It is that of its passes, or of the run where they were too short for a tick; null if there
     is none in the run.
     """
     return (

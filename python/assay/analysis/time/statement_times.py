@@ -228,7 +228,7 @@ def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
 
 
 def _tail(by_statement: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail | None:
-    """None where the only statement of an operation makes it: that says nothing."""
+    """None if the only statement of an operation makes it: that says nothing."""
     in_tail = {
         name: executions.tail_ns / slow.operations for name, executions in by_statement.items()
     }

@@ -71,9 +71,9 @@ class Terms:
 
 
 def wall_split(run: Run) -> pl.DataFrame | None:
-    """One row an operation, in thread-seconds of all its passes.
+    """One row per operation, in thread-seconds of all its passes.
 
-    Columns: operation; one of each cause (null where its source is absent); threads_s; coverage
+    Columns: operation; one of each cause (null if its source is absent); threads_s; coverage
     (accounted / threads_s, before any scaling; above 1 where more was accounted for than there
     was). Of several sessions on an engine of one process there is one row, `all operations`, unless
     they play one operation only.

@@ -144,7 +144,7 @@ def _service_s(events: pl.DataFrame) -> dict[str, float]:
 
 
 def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
-    """One operation's causes as shares of its time; null where too much was accounted for."""
+    """One operation's causes as shares of its time; null if too much was accounted for."""
     believable = row["coverage"] is not None and row["coverage"] <= LOOKED_COVERAGE_MAX
     return {
         "where": _scaled(row) if believable else dict.fromkeys(PARTS),

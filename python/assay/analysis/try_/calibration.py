@@ -18,7 +18,7 @@ class Record:
         tried: All that were carried out.
         decided: Number of predictions with a known outcome.
         hits: Number of predictions that came true.
-        ratio_median: Median of measured gain / predicted gain; None where nothing was predicted.
+        ratio_median: Median of measured gain / predicted gain; None if nothing was predicted.
     """
 
     tried: int
@@ -55,7 +55,7 @@ class Calibration:
         return self.whole.facts() | {"methods": by_method}
 
     def sentence(self, method: str) -> str | None:
-        """Return the record of a method's advice as a sentence; None where it is not known."""
+        """Return the record of a method's advice as a sentence; None if it is not known."""
         record = self.methods.get(method)
         if record is None or not record.decided:
             return None

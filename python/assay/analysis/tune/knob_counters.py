@@ -261,7 +261,7 @@ def _figure_in_plan(root: PlanNode, name: str) -> float | None:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """Return the sum; None where one is not known, or there is none."""
+    """Return the sum; None if one is not known, or there is none."""
     numbers = [value for value in values if value is not None]
     return float(sum(numbers)) if numbers and len(numbers) == len(values) else None
 

@@ -206,7 +206,7 @@ def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[R
 
 
 def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
-    """Return True if levels have different plans; None where plans are missing.
+    """Return True if levels have different plans; None if plans are missing.
 
     Not where a level's own rounds have different ones.
     """

@@ -136,7 +136,7 @@ def trade_of(
     lower_is_better: bool,
     asked: Sides,
 ) -> Trade | None:
-    """Return the effects of turning a knob; None where no level has a figure.
+    """Return the effects of turning a knob; None if no level has a figure.
 
     Args:
         levels: Runs by level, each with its round.
@@ -196,7 +196,7 @@ def geometric_mean_of(values: Sequence[float]) -> Mean:
 
 
 def first_of(runs: Sequence[Run]) -> First | None:
-    """Return first executions beside later ones; None where the runs have none kept apart.
+    """Return first executions beside later ones; None if the runs have none kept apart.
 
     It is the first of each operation in the untimed pass of a run that begins with a new server,
     or in a new process.

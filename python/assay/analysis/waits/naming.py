@@ -66,7 +66,7 @@ def addresses_at_rest(spans: pl.DataFrame, under_way: pl.DataFrame) -> pl.DataFr
 def causes_by_kernel(
     spans: pl.DataFrame, at_rest: pl.DataFrame, rules: WaitRules, machine: str
 ) -> pl.DataFrame:
-    """Spans with `by_kernel`: the cause of the sleep by the rules, null where none knows it."""
+    """Spans with `by_kernel`: the cause of the sleep by the rules, null if none knows it."""
     resting = at_rest.with_columns(pl.lit(value=True).alias("at_rest"))
     marked = spans.join(resting, on=["pid", "address"], how="left", maintain_order="left")
     is_at_rest = pl.when(pl.col("address").is_not_null()).then(
@@ -88,7 +88,7 @@ def causes_by_word(
 
     Args:
         spans: With by_kernel.
-        activity: As recorded; None where the engine does not tell.
+        activity: As recorded; None if the engine does not tell.
         rules: With those on its words.
     """
     if activity is None or activity.is_empty() or not rules.events:
@@ -129,7 +129,7 @@ def _thread(events: pl.DataFrame) -> pl.Expr:
 
 
 def slept(placed: pl.DataFrame) -> pl.DataFrame:
-    """Return sampled sleep by operation, kind and cause, which is null where unknown.
+    """Return sampled sleep by operation, kind and cause, which is null if unknown.
 
     Args:
         placed: Spans in passes, with kind, by_kernel and by_word, as `looked` gives them.

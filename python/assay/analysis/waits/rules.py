@@ -70,7 +70,7 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Sleep:
-    """The kernel's facts of one sleep; None where absent.
+    """The kernel's facts of one sleep; None if absent.
 
     Attributes:
         state: State of the thread, as in `waits.arrows`.
@@ -184,7 +184,8 @@ def parse_waits(text: str, source: str) -> WaitRules:
     """Rules of a `waits.toml`.
 
     Raises:
-        UsageError: If it cannot be read or a rule is refused: `source`, number and reason.
+        UsageError: If the text cannot be read or a rule is refused. The message has `source`,
+            number and reason.
     """
     return waits_of(read_document(text, source), source)
 

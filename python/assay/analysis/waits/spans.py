@@ -30,7 +30,7 @@ CLOCKS = ("on_cpu_ns", "run_delay_ns")
 
 
 def spans_of(waits: pl.DataFrame) -> pl.DataFrame:
-    """One row a span in which nothing was seen to change, by thread and time.
+    """One row per span in which nothing was seen to change, by thread and time.
 
     Columns: life (the thread; a tid that was given out again is another one), pid, tid, comm,
     state, channel, call, address, on_cpu_ns, run_delay_ns (at its first look); first_look_ns,
@@ -94,7 +94,7 @@ def _spans(rows: pl.DataFrame, over_ns: int, stands_for_ns: int) -> pl.DataFrame
 
 
 def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
-    """One row a thread.
+    """One row per thread.
 
     Columns: life, pid, tid, first_look_ns, last_look_ns, born_ns, over_ns, was_there, has_ended,
     on_cpu_ns, run_delay_ns (at its last look), queued_ns (in the run queue by all signs, and not in

@@ -55,7 +55,7 @@ class SupposedChange(Protocol):
         """Raises `UsageError` if the run does not know what is to be changed."""
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """Return the operation after the change; None where the run lacks what it needs."""
+        """Return the operation after the change; None if the run lacks what it needs."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Metric:
     also: tuple[Of, ...] = ()
 
     def value(self, seconds: Sequence[float]) -> float | None:
-        """The value of the metric; None where it has no bound."""
+        """The value of the metric; None if it has no bound."""
         value = self.of(seconds)
         return value if math.isfinite(value) else None
 

@@ -40,7 +40,7 @@ class PredictedMetric:
 
     Attributes:
         metric: What it is.
-        before, after: Its figures; None where a time of 0 leaves it without bound.
+        before, after: Its figures; None if a time of 0 leaves it without bound.
         change: After over before, less 1.
         change_least, change_most: The same for the least and the most time that the model leaves
             open, the smaller one first.

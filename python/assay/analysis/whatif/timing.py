@@ -46,7 +46,7 @@ class TimedOperation:
         name: As in the workload.
         seconds: Median over the passes; the mean service time under a load.
         seconds_min, seconds_max: Fastest and slowest pass; None under a load.
-        passes: Seconds of each pass, None where it did not succeed; empty under a load.
+        passes: Seconds of each pass, None if it did not succeed; empty under a load.
         weight: How often it is executed for one execution of the mix; 1 in the power order.
         thread_s: Thread-seconds of one execution by cause; None if its time was not split.
         threads: Threads at work, mean; None if not measured.
@@ -276,7 +276,7 @@ def _operations_of_mix(
 
 
 def _thread_s(operation: OperationSummary, seconds: float) -> dict[str, float] | None:
-    """Return thread-seconds by cause; None where the time was not split."""
+    """Return thread-seconds by cause; None if the time was not split."""
     shares = {name: operation.where.get(name) for name in PARTS}
     split = {name: share for name, share in shares.items() if share is not None}
     if operation.threads_at_work is None or not any(name in split for name in ON_CPU):
@@ -286,7 +286,7 @@ def _thread_s(operation: OperationSummary, seconds: float) -> dict[str, float] |
 
 
 def _passes(events: pl.DataFrame) -> dict[str, tuple[float | None, ...]]:
-    """Return seconds by operation and pass, null where the pass did not succeed."""
+    """Return seconds by operation and pass, null if the pass did not succeed."""
     service = pl.when(pl.col("outcome") == "ok").then(
         (pl.col("finished_ns") - pl.col("started_ns")) * NS
     )

@@ -32,8 +32,8 @@ class Demand:
     Attributes:
         seconds: Service time.
         cores: CPU seconds a second.
-        shares: Of the time of its threads, by cause; empty where nobody looked.
-        read_bytes: From storage; None where nobody counted.
+        shares: Of the time of its threads, by cause; empty if nobody looked.
+        read_bytes: From storage; None if nobody counted.
         mean_read_bytes: Size of a read of the device that holds the data; None if it had none.
     """
 
@@ -74,7 +74,7 @@ class Demand:
 
     @property
     def reads_per_s_reading(self) -> float | None:
-        """The reads a second while it reads; None where not known."""
+        """The reads a second while it reads; None if not known."""
         share = self.reading_share
         return self.reads / (self.seconds * share) if self.reads and share else None
 

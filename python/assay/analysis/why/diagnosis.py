@@ -46,7 +46,7 @@ class Level:
 
     Attributes:
         name: In words.
-        factor: How many times as scarce; None where the capacity is not known.
+        factor: How many times as scarce; None if the capacity is not known.
         time: Seconds over the rounds.
         change: Against the unhindered run of the same round.
         left_out: Why it is in no elasticity; None if it is.
@@ -67,7 +67,7 @@ class TimeResponse:
 
     Attributes:
         levels: The least scarce first.
-        elasticity: None where no level took effect.
+        elasticity: None if no level took effect.
         at_most: How negative it may be in truth where a limit lets a fine mixture pass.
     """
 
@@ -135,7 +135,7 @@ def diagnose(
         known_capacities: Capacities by option of `--limit`, in its unit, that are known otherwise.
 
     Returns:
-        None where it did not succeed in an unhindered run.
+        None if it did not succeed in an unhindered run.
     """
     timed = [timed_run for run in runs if (timed_run := _timed(run, operation)) is not None]
     free = [timed_run for timed_run in timed if is_unhindered(timed_run.request)]
@@ -200,7 +200,7 @@ def _answer(
     of: tuple[str, Method],
     capacities: Mapping[str, float],
 ) -> TimeResponse | None:
-    """Return the answer to one resource by one method; None where no run made it scarce so."""
+    """Return the answer to one resource by one method; None if no run made it scarce so."""
     by_level: dict[Scarcity, list[_Timed]] = {}
     for timed_run in timed:
         scarcity = scarcity_of(timed_run.request)

@@ -63,7 +63,7 @@ class Fit:
 
     Attributes:
         share: b / (a + b): the part of the time that the resource is.
-        error: Standard error; None where no observation is left over to tell.
+        error: Standard error; None if no observation is left over to tell.
         freedom: Degrees of freedom of it.
         influence: By run, by how much the share moves with the logarithm of its time.
         scale: Standard deviation of the logarithm of one time.

@@ -61,7 +61,7 @@ class Scarcity:
 
 
 def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
-    """Return what a run's request makes scarce: None where it is nothing, or several things."""
+    """Return what a run's request makes scarce: None if it is nothing, or several things."""
     scarcities = [
         *(
             Scarcity(name, "slowed", name, float(factor))

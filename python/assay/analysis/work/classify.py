@@ -25,7 +25,7 @@ class Places:
     """The frames of a profile, by index.
 
     Attributes:
-        names: What rules call the function; None where it has no name.
+        names: What rules call the function; None if it has no name.
         modules: Name of the file that each is in.
     """
 
@@ -38,8 +38,8 @@ class NodeRules:
     """The rules that match each node.
 
     Attributes:
-        rules: Index of the rule; None where no rule matched.
-        decided: Index of the frame that it was found of; None where no frame has a name, or all of
+        rules: Index of the rule; None if no rule matched.
+        decided: Index of the frame that it was found of; None if no frame has a name, or all of
             them pass the sample on to a caller.
     """
 

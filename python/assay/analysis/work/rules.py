@@ -132,7 +132,8 @@ def parse_rules(text: str, source: str) -> Rules:
     """Rules of an `operations.toml`.
 
     Raises:
-        UsageError: If it cannot be read or a rule is refused: `source`, index and reason.
+        UsageError: If the text cannot be read or a rule is refused. The message has `source`, index
+            and reason.
     """
     return rules_of(read_document(text, source), source)
 

@@ -1,1 +1,1 @@
-"""Verdicts over a ceiling of a host; one file a check, as of runs."""
+"""Verdicts over a ceiling of a host; one file per check, as of runs."""

@@ -48,7 +48,7 @@ def build(jar: Path) -> None:
 
     Raises:
         NoCompilerError: If the host has no compiler.
-        subprocess.CalledProcessError: If it refuses the sources.
+        subprocess.CalledProcessError: If the compiler refuses the sources.
     """
     sources = sorted(map(str, (HERE / "java").glob("*.java")))
     with tempfile.TemporaryDirectory() as place:

@@ -36,7 +36,7 @@ class Link:
     """One connection. One thread at a time, but for `cancel`.
 
     Attributes:
-        number: What the bridge calls this connection.
+        number: The bridge's number of this connection.
         product, version: Product and version of the database, as its driver reports them.
         driver: Name and version of the driver.
     """

@@ -39,7 +39,7 @@ class ChdbSession:
         """Runs an operation; all rows of its last statement that has any, as an Arrow table.
 
         Raises:
-            ChdbError: With `sqlstate`, ClickHouse's name of the error.
+            ChdbError: If the query fails. `sqlstate` is ClickHouse's name of the error.
         """
         rows: object = NO_ROWS
         try:

@@ -154,7 +154,7 @@ def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanN
 
 
 def _rows(node: Node, kind: str, operator: str) -> float | None:
-    """Rows that an operator gave; None where DuckDB counts something else, or nothing."""
+    """Rows that an operator gave; None if DuckDB counts something else, or nothing."""
     if "intermediate_rows" not in node or kind in COUNTS_NO_ROWS or operator == "modify":
         return None
     return float(node["intermediate_rows"])

@@ -92,7 +92,7 @@ def _changed(
     setting: ChangedSetting,
     asker: PlanAsker,
 ) -> list[Alternative]:
-    """The plan with one setting changed; empty where the same plan has the same memory."""
+    """The plan with one setting changed; empty if the same plan has the same memory."""
     chosen = asker.estimated(text)
     with_default = _with(setting, asker, lambda: asker.estimated(text))
     differs = with_default.line != chosen.line
@@ -126,7 +126,7 @@ def _changed(
 
 
 def _least(seconds: Sequence[float | None]) -> float | None:
-    """The least of times; None where one is not known."""
+    """The least of times; None if one is not known."""
     times = [time_s for time_s in seconds if time_s is not None]
     return min(times) if times and len(times) == len(seconds) else None
 

@@ -201,7 +201,7 @@ class WatchedPlans(PlannedOnly):
         self._plans.close()
 
     def planned(self, text: str) -> tuple[str | None, str]:
-        """A statement's plan, and what it lacks or why there is none."""
+        """Return a statement's plan, and the reason if it is incomplete or missing."""
         if text.split(maxsplit=1)[0].lower().strip("(") not in PLANNED:
             return None, NO_PLAN
         if "?" in text:

@@ -52,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Activity:
-    """The activity of one server process; None where absent."""
+    """The activity of one server process; None if absent."""
 
     pid: int
     leader_pid: int | None

@@ -105,7 +105,7 @@ class PostgresEngine:
     def attach(self, address: Address) -> Instance:
         """Connects; to a private server's database are added the extensions that we read.
 
-        Of a server that is not ours, the instance's address is the one that was come to.
+        For the user's server, the instance's address is the one that answered.
         """
         connection, address = reading_only.connected(address, ADMINISTRATION)
         if "data" in address:

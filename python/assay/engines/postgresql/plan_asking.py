@@ -1,4 +1,4 @@
-"""Asks one statement for its plan, within a transaction that whoever asks has begun."""
+"""Captures the plan of one statement, within a transaction that the caller has begun."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class PlanAsker:
     def plan(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
-        """A statement's plan, and why there is none or only estimates."""
+        """Return a statement's plan, and the reason if it is missing or has only estimates."""
         import psycopg
 
         if steers(text):

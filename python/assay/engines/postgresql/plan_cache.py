@@ -40,10 +40,10 @@ class Kept:
     """A statement that this connection has prepared, and its plan.
 
     Attributes:
-        name: What it is prepared as.
+        name: Name of the prepared statement.
         rows: Values that it was captured with.
-        mode: As `Plan.mode`.
-        plan: That was given.
+        mode: Kind of plan, as in `Plan.mode`.
+        plan: The returned plan.
         seconds: Mean time of its captures, planning included; None if it was not executed.
     """
 

@@ -26,7 +26,7 @@ _INIT = re.compile(r"^(InitPlan \d+)(?: \(returns (.+)\))?$")
 
 @dataclass(frozen=True)
 class Spent:
-    """The time and blocks of one operator without its children; None where not reported.
+    """The time and blocks of one operator without its children; None if not reported.
 
     Attributes:
         seconds: Thread-seconds.

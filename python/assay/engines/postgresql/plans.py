@@ -195,7 +195,7 @@ def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
 
 
 def _memory_bytes(root: Node) -> int | None:
-    """Return the memory in bytes that nodes and workers held; None where none is reported.
+    """Return the memory in bytes that nodes and workers held; None if none is reported.
 
     They need not have held it at once, so this is the most that there can have been.
     """

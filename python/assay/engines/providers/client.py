@@ -40,12 +40,12 @@ class Client:
     """A program that fetches from a registry.
 
     Attributes:
-        name: As its users call it.
+        name: Name of the program for users.
         programs: Commands that will do, in order of preference, each with its first arguments.
-        install: What to do where there is none of them.
-        not_there: What its words are, as a pattern, when the registry has no such package.
-        mend: What to do then.
-        mends: What to do when it said other things, by their patterns; the first that matches.
+        install: Advice if the program is not installed.
+        not_there: Pattern of its output when the registry has no such package.
+        mend: Advice in that case.
+        mends: Advice for other outputs, by pattern; the first match counts.
         chatter: Lines that it writes while all is well, as a pattern: they explain no failure.
         progress: Makes phase, amount and unit of what it has said so far; None means the bytes that
             arrived tell it.
@@ -73,12 +73,13 @@ class Client:
 
         Args:
             arguments: After the program and its first arguments.
-            into: Where it brings things.
+            into: Target directory.
             tell: Hears it.
             environment: Variables beside those that are inherited.
 
         Raises:
-            ProviderError: With the mend, if it is missing, fails or does not end.
+            ProviderError: If the program is missing, fails or does not end. The message says what
+                to do.
             UnavailableError: If that is the registry's doing.
         """
         command = [*self._program(), *arguments]

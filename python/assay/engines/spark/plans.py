@@ -74,10 +74,10 @@ class _Written:
 
 @plan_parser("Spark")
 def normalised(native_text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that the words of `explaining` mean.
+    """Return the plan from the document that `explaining` captured.
 
     Raises:
-        ValueError: If they are not understood.
+        ValueError: If the document is not understood.
     """
     try:
         document: dict[str, Any] = json.loads(native_text)

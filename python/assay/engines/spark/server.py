@@ -47,7 +47,7 @@ def start_cluster(
     """Starts a cluster on `place` and returns its address once all executors are there.
 
     Raises:
-        EngineError: With the last words of the process that ended.
+        EngineError: If a process ends. The message has its last output.
     """
     shape, scratch = shape_of(settings), launcher.scratch
     lake = place.data / LAKE

@@ -45,7 +45,8 @@ def read_dsn(dsn: str) -> Address:
     """The address that a URL names; user and password may be in the environment.
 
     Raises:
-        EngineError: If it is none, or its host is not this one. It is not quoted.
+        EngineError: If the URL is not valid, or its host is not this one. The message does not
+            quote it.
     """
     try:
         url = urlsplit(dsn)

@@ -77,7 +77,7 @@ class Client:
     def request(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
     ) -> bytes:
-        """The body of a good answer; empty where there is nothing of that name (404 of a graph)."""
+        """The body of a good answer; empty if there is nothing of that name (404 of a graph)."""
         fields = {"User-Agent": "assay", "Accept-Encoding": "identity", **headers}
         if self._address.get("authorization"):
             fields["Authorization"] = self._address["authorization"]

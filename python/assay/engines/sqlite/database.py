@@ -50,7 +50,7 @@ class Database:
         connections: Others of Python's, which are closed with the database.
         sessions: The driver's connections.
         before_loading: Settings to go back to while it is filled; nothing is durable then.
-        failure: Why it could not be filled.
+        failure: Reason why it could not be loaded.
     """
 
     path: Path
@@ -120,7 +120,7 @@ def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
     """The database in a file, which is made if it is not there.
 
     Raises:
-        EngineError: If it cannot be opened or has other settings then.
+        EngineError: If the file cannot be opened, or a setting has no effect.
     """
     own = connected(path, settings)
     return _shared(Database(path, settings, own), scratch)

@@ -28,8 +28,8 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     """Appends all rows of a stream to a table.
 
     Raises:
-        RunFailedError: With SQLite's words. The database is of no use then, so that is what every
-            other table is told, too.
+        RunFailedError: If SQLite refuses rows. The database is then unusable, so loading of every
+            other table fails with the same error.
     """
     if database.failure is not None:
         raise database.failure
@@ -54,7 +54,7 @@ def make_keys(database: Database, sql: str) -> Iterator[None]:
     """Runs statements one by one; yields after each.
 
     Raises:
-        EngineError: With the statement at fault.
+        EngineError: If a statement fails. The message has the statement.
     """
     begin_loading(database)
     for statement in statements(sql):
@@ -66,7 +66,7 @@ def run(database: Database, statement: str) -> None:
     """One statement; a transaction that it was in is rolled back if it fails.
 
     Raises:
-        EngineError: With the statement at fault.
+        EngineError: If a statement fails. The message has the statement.
         RunFailedError: If the disk is full.
     """
     try:
@@ -83,7 +83,7 @@ def finish(database: Database) -> None:
     """Gathers statistics, makes the file durable and gives it its settings back.
 
     Raises:
-        RunFailedError: With SQLite's words.
+        RunFailedError: If SQLite fails. The message is SQLite's.
     """
     try:
         database.own.execute(script("statistics.sql")).fetchall()

@@ -105,7 +105,7 @@ def checked(settings: Mapping[str, str]) -> dict[str, str]:
     """Settings with their values as they are recorded.
 
     Raises:
-        EngineError: If there is no such setting, or it does not take the value.
+        EngineError: If the setting does not exist, or does not take the value.
     """
     canonical_settings = {}
     for name, value in settings.items():

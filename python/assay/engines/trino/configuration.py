@@ -47,7 +47,7 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
     """Refuses what the cluster would refuse when it starts, and what we say ourselves.
 
     Raises:
-        EngineError: With the setting at fault and the mend.
+        EngineError: If a setting is refused. The message names it and the remedy.
     """
     workers_of(settings)
     heap_mb(settings)

@@ -108,7 +108,8 @@ def with_session(dsn: str, settings: Mapping[str, str]) -> str:
     """A DSN whose sessions have these properties beside those that it says already.
 
     Raises:
-        EngineError: If it cannot be read, or a value has what the driver separates them by.
+        EngineError: If the DSN cannot be read, or a value has a character that the driver uses as
+            separator.
     """
     read_dsn(dsn)
     for name, value in settings.items():
@@ -127,8 +128,8 @@ class Rest:
 
     Args:
         base: Such as `http://127.0.0.1:8080`.
-        user: As whom.
-        password: None: there is none.
+        user: Name of the user.
+        password: Password of the user; None without one.
 
     Attributes:
         headers: Headers of each request.
@@ -154,7 +155,7 @@ class Rest:
         """Return the node's answer to a GET, parsed from JSON.
 
         Raises:
-            OSError: If it does not answer, or does not with what was asked for.
+            OSError: If the node does not answer, or answers with an error.
         """
         return self.ask("GET", path)
 
@@ -162,7 +163,7 @@ class Rest:
         """Get several paths by requests sent together: tens of them cost as much as a few.
 
         Raises:
-            OSError: If one is not answered, or not with JSON of a length that is told.
+            OSError: If a request has no answer, or its answer is not JSON of a stated length.
         """
         try:
             if self._line.sock is None:

@@ -55,7 +55,7 @@ class TrinoCounters:
 
     Args:
         address: Address of the cluster.
-        places: Where each node listens, by its name.
+        places: Address of each node, by name.
     """
 
     def __init__(self, address: Address, places: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ class Queries:
 
         Raises:
             OSError: If the coordinator does not answer.
-            ValueError: If it tells something else.
+            ValueError: If the answer has an unknown form.
         """
         listed = {str(query["queryId"]): str(query["state"]) for query in self._listed()}
         if self._known is None:

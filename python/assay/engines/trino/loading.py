@@ -43,7 +43,7 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
     """Writes all rows as files and moves them into the table's directory.
 
     Raises:
-        EngineError: If there is no such table, or the disk does not take the files.
+        EngineError: If the table does not exist, or the files cannot be written.
     """
     schema = _directory(instance)
     target = schema / table
@@ -60,7 +60,7 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Rows of a table, by what its files say. Raises `EngineError` if there is no such table."""
+    """Return a table's rows from its files' metadata. Raises `EngineError` if it does not exist."""
     if not (_directory(instance) / table).is_dir():
         raise EngineError(f"there is no table {table}")
     return count_rows(_directory(instance), table)

@@ -236,7 +236,7 @@ class _Tree:
 
 
 def _rows(operators: Sequence[JsonObject]) -> float | None:
-    """Rows that a node gave; None where another node's operator does its work."""
+    """Rows that a node gave; None if another node's operator does its work."""
     if not operators:
         return None
     giving = [operator for operator in operators if operator["operatorType"] not in GIVE_NO_ROWS]

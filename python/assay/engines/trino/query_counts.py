@@ -62,7 +62,7 @@ def node_counts(query: Mapping[str, Any]) -> Counts:
         query: JSON document of `/v1/query/<id>`.
 
     Raises:
-        ValueError: If it is none that is understood.
+        ValueError: If the document is not understood.
     """
     counts: Counts = Counter()
     try:

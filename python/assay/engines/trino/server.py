@@ -58,12 +58,12 @@ def start_cluster(
         programs: Programs of the product.
         java: The program.
         driver: The directory of the JDBC driver.
-        place: Where its data are.
-        settings: As `--set` takes them.
+        place: Directories of the instance.
+        settings: Settings in the form of `--set`.
         launcher: Starts the nodes, and the bridge beside them.
 
     Raises:
-        EngineError: With a node's last words.
+        EngineError: If a node does not start. The message has its last output.
     """
     lake, scratch = place.data / LAKE, launcher.scratch
     lake.mkdir(mode=0o755, exist_ok=True)

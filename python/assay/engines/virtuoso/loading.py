@@ -33,7 +33,7 @@ def load(instance: Instance, table: str, rows: ArrowStream, streams: int) -> Non
     A batch is written to a file, read by the server and gone; none waits there for the disk.
 
     Raises:
-        EngineError: As the server says it.
+        EngineError: If the server refuses rows. The message is the server's.
     """
     reader = pa.RecordBatchReader.from_stream(rows)
     procedure = f"assay_load_{secrets.token_hex(8)}"

@@ -51,7 +51,7 @@ class Figures:
     """The figures that `profile()` reports of a step.
 
     Attributes:
-        percent: Its part of the time of all steps, with that of queries in its code; None where
+        percent: Its part of the time of all steps, with that of queries in its code; None if
             there was no time at all.
         fanout: Rows that it gave for each that it was given; None if it is the last of a chain and
             told 0: rows are counted where they are handed on, and nobody comes after it.
@@ -71,7 +71,7 @@ class Step:
         line: Line of the text, from 1.
         text: The line that names it; for a table's the name of the key.
         word: What it means; None for a table that is read.
-        figures: None where the text has none.
+        figures: None if the text has none.
         card: Rows that the optimiser expects it to give for each that it is given.
         more: The lines below that are no code.
         code: Lines of what it computes, each section after its heading.

@@ -37,8 +37,8 @@ class Native:
 
     Attributes:
         text: The plan in Virtuoso's words, or all that `profile()` gave.
-        log: The statement's row of the query log; empty where it has none.
-        clock_hz: How fast the clock runs that the log counts in; None where that was not looked at.
+        log: The statement's row of the query log; empty if it has none.
+        clock_hz: How fast the clock runs that the log counts in; None if that was not looked at.
         tables: Tables by the names of their indexes, where these differ.
         is_executed: Whether the text is of an execution.
     """
@@ -63,7 +63,7 @@ class Native:
 
 @dataclass(frozen=True)
 class Totals:
-    """The figures of a statement as a whole; None where not reported.
+    """The figures of a statement as a whole; None if not reported.
 
     Attributes:
         execution_s: Wall time of its execution.

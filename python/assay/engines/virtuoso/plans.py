@@ -107,7 +107,7 @@ class _Flow:
 
     Attributes:
         node: What gives it; None at its beginning.
-        estimated: Rows that the optimiser expects; None where it does not tell.
+        estimated: Rows that the optimiser expects; None if it does not tell.
         carried: Part of the time of steps without names, which the next step is charged with.
     """
 

@@ -56,11 +56,11 @@ def start_server(
 
     Args:
         programs: Programs of the product.
-        place: Where its data are.
-        settings: As `--set` takes them.
+        place: Directories of the instance.
+        settings: Settings in the form of `--set`.
         launcher: Starts the server, and the bridge beside it.
         bridge: The program of Java, and the directory of the JDBC driver.
-        language: In which it is asked; in SPARQL it has a web server as well.
+        language: Query language. For SPARQL the server also has a web server.
 
     Raises:
         EngineError: If the server does not start. The message has its last output.

@@ -92,7 +92,7 @@ def _latency(document: CeilingDocument) -> alt.TopLevelMixin | None:
 
 
 def _queue(document: CeilingDocument) -> alt.TopLevelMixin | None:
-    """Return the chart of latency over requests a second, a line a size, a point a depth."""
+    """Return the chart of latency over requests a second, a line a size, a point per depth."""
     import altair as alt
 
     sizes = {4 << 10, 8 << 10, 32 << 10, 128 << 10}

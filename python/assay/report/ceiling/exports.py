@@ -18,7 +18,7 @@ POINTS, MACHINE = "points", "machine"
 
 
 def ceiling_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """points: one row a kind of request; machine: one a kind of work of memory and cores."""
+    """points: one row per kind of request; machine: one a kind of work of memory and cores."""
     import polars as pl
 
     document = ceiling_document(run, run.dir, run.derived / "report.html")

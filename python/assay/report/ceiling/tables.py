@@ -21,7 +21,7 @@ PATTERNS = ("sequential", "random")
 def points_of(
     document: CeilingDocument, *, operation: str = "read", cache: str = "direct"
 ) -> list[DiskPointEntry]:
-    """Points of the disk of an operation, past the page cache or through it."""
+    """Disk points of one kind of request, with or without the page cache."""
     return [
         point
         for point in document["disk"]
@@ -32,7 +32,7 @@ def points_of(
 def by_size(
     points: Sequence[DiskPointEntry],
 ) -> list[tuple[int, dict[tuple[int, str], DiskPointEntry]]]:
-    """A row a size, the smallest first: its points by depth and pattern."""
+    """A row per size, the smallest first: its points by depth and pattern."""
     rows: dict[int, dict[tuple[int, str], DiskPointEntry]] = {}
     for point in points:
         key = point["depth"], point["pattern"]

@@ -59,7 +59,7 @@ def data(cluster: ClusterSection) -> pl.DataFrame:
 
 
 def chart(cluster: ClusterSection, ended_s: float) -> alt.TopLevelMixin:
-    """A panel a figure that was measured, a line a node, over one axis of time."""
+    """Return a panel per measured figure with a line per node, over one axis of time."""
     import altair as alt
 
     rows = data(cluster).drop_nulls("value")

@@ -36,7 +36,7 @@ def drawn(counted: EngineCountersSection) -> list[str]:
 
 
 def why_empty(counted: EngineCountersSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if counted is None:
         return "The record holds no counters of the engine."
     return None if drawn(counted) else "No counter of the engine moved."
@@ -54,7 +54,7 @@ def data(counted: EngineCountersSection) -> pl.DataFrame:
 
 
 def chart(counted: EngineCountersSection, ended_s: float) -> alt.TopLevelMixin:
-    """A panel a figure over one axis of time, from the beginning of the measured part."""
+    """A panel per figure over one axis of time, from the beginning of the measured part."""
     import altair as alt
 
     figures = {figure["name"]: figure for figure in counted["counters"]}

@@ -156,7 +156,7 @@ def _never_started(view: LoadView) -> list[alt.Chart]:
 
 
 def _outcome_rows(view: LoadView) -> pl.DataFrame:
-    """Stacked bars, one row an interval and outcome that there was: low, high and its words."""
+    """Stacked bars, one row per interval and outcome that there was: low, high and its words."""
     series = view.series.with_columns((pl.col("begin_s") + pl.col("width_s")).alias("end_s"))
     base = pl.lit(0.0)
     parts = []

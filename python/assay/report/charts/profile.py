@@ -33,7 +33,7 @@ SCHEMA = {
 
 
 def why_empty(profile: ProfileSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if profile is None:
         return "The run has no CPU samples."
     if not profile["sampling"]["told_apart"]:

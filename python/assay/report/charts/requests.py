@@ -24,7 +24,7 @@ SCHEMA = {"distribution": pl.String, "at_most": pl.Int64, "forward": pl.Boolean,
 
 
 def why_empty(storage: StorageSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if storage is None:
         return "No block device was observed that holds the data."
     if storage["requests"] is None:

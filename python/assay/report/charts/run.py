@@ -152,7 +152,7 @@ class Charts:
         return _sentence(str(why)) if drawn is None else styled(drawn)
 
     def why_empty(self, name: str) -> str | None:
-        """Return why there is no such chart; None if there is."""
+        """Return why the chart is empty; None if it is not."""
         if name in SECTION_CHARTS:
             return SECTION_CHARTS[name].why_empty(self._document)
         if name in self.TEST_NAMES:

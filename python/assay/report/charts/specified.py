@@ -40,7 +40,7 @@ RUN_COLOURS = (BLUE, ORANGE, SKY)
 
 
 def why_empty(name: str, test: SpecifiedTestSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if test is None:
         return "The run was put to no test of the specification."
     if data(name, test).is_empty():
@@ -64,7 +64,7 @@ def data(name: str, test: SpecifiedTestSection) -> pl.DataFrame:
 
 
 def _stream_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
-    """One row an interval of a stream."""
+    """One row per interval of a stream."""
     several = len(test["runs"]) > 1
     for run in test["runs"]:
         lead = f"run {run['run']}, " if several else ""
@@ -85,7 +85,7 @@ def _stream_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
 
 
 def _interval_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
-    """One row an operation of each power test, and one for its mean beside other streams."""
+    """One row per operation of each power test, and one for its mean beside other streams."""
     for run in test["runs"]:
         for interval in run["power"]:
             yield {

@@ -40,7 +40,7 @@ SCHEMA = {
 
 
 def why_empty(steady: SteadySection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if steady is None:
         return "No clients played an order by themselves."
     return None if steady["batches"] else "Mixes ended faster than anybody looked."

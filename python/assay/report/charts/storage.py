@@ -54,7 +54,7 @@ SCHEMA = {"time_s": pl.Float64, "figure": pl.String, "value": pl.Float64}
 
 
 def why_empty(storage: StorageSection | None) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     if storage is None:
         return "No block device was observed that holds the data."
     return None

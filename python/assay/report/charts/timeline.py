@@ -310,7 +310,7 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
 
 
 class _Moments:
-    """One row a tick with all that is known of the moment; hovering joins the panels by it."""
+    """One row per tick with all that is known of the moment; hovering joins the panels by it."""
 
     def __init__(self, timeline: Timeline, zoomed: alt.Scale) -> None:
         import altair as alt

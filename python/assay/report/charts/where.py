@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
 
 def why_empty(document: RunDocument) -> str | None:
-    """Return why there is no such chart; None if there is."""
+    """Return why the chart is empty; None if it is not."""
     operations = document["operations"]
     if not operations:
         return NOTHING_MEASURED

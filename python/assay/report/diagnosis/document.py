@@ -216,7 +216,7 @@ def _data_bytes(run: Run) -> float | None:
 
 
 def _set_up_s(tried: Tried) -> float | None:
-    """Seconds of the file that makes the change, at most; None where it is none of the data."""
+    """Seconds of the file that makes the change, at most; None if it is none of the data."""
     seconds = [
         float(file["seconds"])
         for _, run in tried.rounds

@@ -56,7 +56,7 @@ def write_page(
         difference: Result of `sections.difference`.
 
     Raises:
-        UsageError: If it cannot be written.
+        UsageError: If the file cannot be written.
     """
     view = difference_view(
         *small_enough(

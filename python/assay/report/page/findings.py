@@ -63,7 +63,7 @@ def _counted(counted: EngineCountersSection) -> frozenset[str]:
 
 
 def finding_rows(document: RunDocument, places: Anchors) -> list[dict[str, object]]:
-    """One row a finding, in the document's order."""
+    """One row per finding, in the document's order."""
     return [_row(document, finding, places) for finding in document["findings"]]
 
 

@@ -31,7 +31,7 @@ def has_plan(document: RunDocument, operation: str) -> bool:
 
 
 def plan_rows(native: Mapping[str, str | None], document: RunDocument) -> list[dict[str, object]]:
-    """One row a plan, of the longest operation first.
+    """One row per plan, of the longest operation first.
 
     Args:
         native: Plans in the engine's own form, by file.

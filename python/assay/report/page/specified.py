@@ -72,7 +72,7 @@ class WeightRow(NamedTuple):
 
 
 def words_of_test(document: RunDocument) -> dict[str, object] | None:
-    """Tables and sentences of the section; None where the run was put to no test."""
+    """Tables and sentences of the section; None if the run was put to no test."""
     test = document["test"]
     if test is None:
         return None
@@ -173,7 +173,7 @@ def _weight_text(weight: float) -> str:
 
 
 def _memory(memory: QueryMemory | None) -> dict[str, object] | None:
-    """A table with a row a peak and a column a scale."""
+    """A table with a row per peak and a column a scale."""
     if memory is None:
         return None
     peaks = memory["peaks"]

@@ -35,7 +35,7 @@ COLOURS = {
 
 
 def time_rows(section: TimeSection) -> list[dict[str, object]]:
-    """Return one row a node of the run's tree, in reading order; empty without a tree.
+    """Return one row per node of the run's tree, in reading order; empty without a tree.
 
     Keys: title, depth, share (in words), left and width (of the bar, in per cent of the whole),
     colour, source.

@@ -75,7 +75,7 @@ def change_text(change: float | None) -> str:
 
 
 def between_text(low: float | None, high: float | None) -> str:
-    """An interval of changes; empty where both ends read the same."""
+    """An interval of changes; empty if both ends read the same."""
     ends = change_text(low), change_text(high)
     return "" if ends[0] == ends[1] else " to ".join(ends)
 

@@ -35,7 +35,7 @@ def operation_of(document: RunDocument, name: str) -> OperationDocument:
 def _findings(document: RunDocument, name: str) -> list[OperationFinding]:
     """The findings about an operation, each with the `fraction` of its own time that it explains.
 
-    Of those that tell the same sort of thing the largest fraction comes first; it is null where the
+    Of those that tell the same sort of thing the largest fraction comes first; it is null if the
     finding does not say it, or is of nothing less than all of the operation's time.
     """
     findings: list[OperationFinding] = []

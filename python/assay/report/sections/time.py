@@ -21,7 +21,7 @@ def time_section(summary: Summary) -> TimeSection:
 
     Keys: run (the tree; null means none), operations (trees by name), no_gain (titles of parts
     below one per cent), closure_error (largest difference between a node and the sum of its parts,
-    as a share of the whole; null without a tree), reason (why there is no tree; null where there is
+    as a share of the whole; null without a tree), reason (why there is no tree; null if there is
     one).
     """
     tree = summary.time

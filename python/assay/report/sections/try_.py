@@ -38,7 +38,7 @@ def trial_document(
     Args:
         run: The run that the finding is of.
         finding: A finding that has advice.
-        change: What was changed, short.
+        change: Short description of the change.
         rounds: Runs as it was and with the change, side by side.
     """
     advice = finding.advice

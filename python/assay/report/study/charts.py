@@ -130,7 +130,7 @@ def _measure_rows(figure: FigureEntry, chart: ShownChart) -> list[MeasureRow]:
 
 
 def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
-    """Rows of a table of shares: a bar a column, cut into the table's rows."""
+    """Rows of a table of shares: a bar per column, cut into the table's rows."""
     table = next((entry for entry in figure["tables"] if entry["name"] == chart["table"]), None)
     if table is None:
         return []
@@ -319,7 +319,7 @@ def _colours(rows: Sequence[MeasureRow], colours: Mapping[str, str]) -> alt.Scal
 def _bars(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """A group of bars a measure, a bar a subject, with its value and its spread over rounds."""
+    """A group of bars a measure, a bar per subject, with its value and its spread over rounds."""
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
@@ -368,7 +368,7 @@ def _ends(
 
 
 def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin:
-    """A bar a subject, cut into its measures, which have the colours of kinds of work."""
+    """A bar per subject, cut into its measures, which have the colours of kinds of work."""
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
@@ -456,7 +456,7 @@ def _lines(
 def _dots(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """A row a measure, a dot a subject."""
+    """A row per measure, a dot a subject."""
     import altair as alt
 
     measures = list(dict.fromkeys(row["measure"] for row in rows))

@@ -128,7 +128,7 @@ def drawn(
 def _panels(
     chart: ChartEntry, rows: Sequence[PanelRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """A panel a subject, side by side on one axis of values."""
+    """A panel per subject, side by side on one axis of values."""
     import altair as alt
 
     names = list(dict.fromkeys(row["panel"] for row in rows))

@@ -1,4 +1,4 @@
-"""Charts of knobs: a response and both sides of its trade on one axis, and a field of two knobs."""
+"""Charts of knobs: the response with both sides of its trade-off, and a heat map of two knobs."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _in_steps(rows: Sequence[TradeRow]) -> tuple[list[LabelledTradeRow], str | N
 
 
 def heat_rows(chart: ChartEntry, table: TableEntry) -> list[FieldRow]:
-    """Fields of a table: a row a level of the one factor, a column each of the other."""
+    """Fields of a table: a row per level of the one factor, a column each of the other."""
     return list(_fields(chart, table))
 
 

@@ -35,7 +35,7 @@ def statement_table(
     Args:
         document: Document of an observation.
         where: By operation, its time's causes in words.
-        width: How wide lines may be.
+        width: Maximum width of a line.
         everything: All statements, each with its text and counts.
     """
     operations = document["operations"]

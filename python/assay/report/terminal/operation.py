@@ -44,7 +44,7 @@ def operation_lines(
         document: The run's document.
         name: The operation.
         profile: The section `profile` of this operation, or why there is none.
-        width: How wide lines may be.
+        width: Maximum width of a line.
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def plan_work_lines(
     document: RunDocument, profile: ProfileSection | str | None, width: int
 ) -> Iterator[str]:
-    """Yield thread time of plans by kind of work; nothing where samples have it already."""
+    """Yield thread time of plans by kind of work; nothing if samples have it already."""
     plan_work = document["plan_work"]
     if not plan_work["work"] or not is_wanted(profile):
         return

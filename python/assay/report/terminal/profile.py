@@ -111,7 +111,7 @@ def _symbol_lines(
 
 
 def symbol_text(row: SymbolRow, width: int) -> str:
-    """A symbol, or where in a file a function without a name stands, said to be that."""
+    """Return a symbol, or the place in its file for a function without a name."""
     symbol = one_line(row["symbol"])
     if row["kind"] not in NAMELESS:
         return shortened(symbol, width)

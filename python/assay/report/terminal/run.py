@@ -36,7 +36,7 @@ def run_lines(
     Args:
         document: The run's document.
         profile: The section `profile`, or why there is none.
-        width: How wide lines may be.
+        width: Maximum width of a line.
         tried: By method of findings what became of such advice before.
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.

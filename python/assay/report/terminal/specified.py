@@ -177,7 +177,7 @@ def _moves(weight: SpecifiedWeight) -> tuple[float, float]:
 
 
 def _weight_cells(weight: SpecifiedWeight) -> list[str]:
-    """Return the cells of an operation in the columns of `WEIGHTS`; empty where it has none."""
+    """Return the cells of an operation in the columns of `WEIGHTS`; empty if it has none."""
     spread, moves = "", spread_moves(weight)
     if weight["seconds_min"] is not None:
         low, high = seconds_text(weight["seconds_min"]), seconds_text(weight["seconds_max"])

@@ -139,7 +139,7 @@ def where_words(where: CauseShares) -> list[str]:
 
 
 def largest_causes(where: CauseShares) -> list[str]:
-    """Return where time went, the largest part first; empty where it was not split."""
+    """Return where time went, the largest part first; empty if it was not split."""
     parts = sorted(_where_shares(where), key=lambda part: -part[1])
     return [f"{name} {percent_text(share)}" for name, share in parts]
 
@@ -261,7 +261,7 @@ def _longest_first(operation: OperationRow) -> tuple[bool, float]:
 
 
 def works_by_operation(profile: ProfileSection | None) -> dict[str, list[str]]:
-    """Return the main kinds of work of each operation, in words; empty where it is not known."""
+    """Return the main kinds of work of each operation, in words; empty if it is not known."""
     if profile is None:
         return {}
     return {

@@ -27,7 +27,7 @@ def tree_lines(tree: TimeTreeNode, seconds: float | None, width: int) -> Iterato
     Args:
         tree: The tree.
         seconds: Time that its shares are of; None means of no one time.
-        width: How wide lines may be.
+        width: Maximum width of a line.
     """
     rows = list(_rows(tree, 1))
     titles = max((len(title) for title, _ in rows), default=0)

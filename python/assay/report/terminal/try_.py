@@ -64,7 +64,7 @@ def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
 
 
 def _plan_lines(plans: list[TriedPlan] | None, width: int) -> Iterator[str]:
-    """Yield changes in plans, the first ones of each; nothing where none were captured."""
+    """Yield changes in plans, the first ones of each; nothing if none were captured."""
     if plans is None:
         return
     changed = [plan for plan in plans if plan["changes"]]

@@ -122,7 +122,7 @@ def _open_ends(metric: MetricPrediction) -> str:
 
 
 def _interval(metric: MetricPrediction) -> str:
-    """The interval over passes in per cent; empty where there is none to see."""
+    """The interval over passes in per cent; empty if there is none to see."""
     return "" if metric["interval"] is None else _between(metric["interval"])
 
 
@@ -202,7 +202,7 @@ def _percent(share: float) -> str:
 
 
 def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
-    """Two ends in per cent; empty where they read the same, which is no interval."""
+    """Two ends in per cent; empty if they read the same, which is no interval."""
     low, high = ("no bound" if end is None else _percent(end) for end in ends)
     return "" if low == high else f"{low} to {high}"
 

@@ -107,9 +107,9 @@ def split_seconds(operations: list[OperationRow]) -> dict[str, float]:
 
 
 def time_line(operations: list[OperationRow]) -> str | None:
-    """Wall time as a sum of where it went; None where that was not measured.
+    """Wall time as a sum of where it went; None if that was not measured.
 
-    What could not be split is in the wall time and not in the sum, and is said to be.
+    Time that could not be split is part of the wall time but not of the sum, and is reported.
     """
     timed = [operation for operation in operations if operation["seconds"] is not None]
     split_operations = [operation for operation in timed if is_split(operation)]
@@ -142,7 +142,7 @@ def cause_lines(
     Args:
         shares: By cause; None if not measured.
         seconds: What they are shares of; None means of no one time.
-        width: How wide lines may be.
+        width: Maximum width of a line.
     """
     title_shares = [(cause.title, shares.get(cause.name) or 0.0) for cause in CAUSES]
     shown = [(title, share) for title, share in title_shares if share >= CAUSE_SHARE_MIN]

@@ -14,7 +14,7 @@ LABEL_WIDTH = 10
 
 
 def slow_words(document: RunDocument) -> str:
-    """Return the resources that were made slower, and by how much; empty where none was."""
+    """Return the resources that were made slower, and by how much; empty if none was."""
     changes = document["changes"]
     if changes is None or (slowed := changes["slowed"]) is None:
         return ""
@@ -27,7 +27,7 @@ def slow_words(document: RunDocument) -> str:
 
 
 def limit_words(document: RunDocument) -> str:
-    """All limits with what was used of them; empty where there are none."""
+    """All limits with what was used of them; empty without any."""
     changes = document["changes"]
     if changes is None:
         return ""
@@ -38,7 +38,7 @@ def limit_words(document: RunDocument) -> str:
 
 
 def host_words(document: RunDocument) -> str:
-    """Return the changes to the host and whether they were undone; empty where there were none."""
+    """Return the changes to the host and whether they were undone; empty if there were none."""
     changes = document["changes"]
     if changes is None or not changes["host"]:
         return ""
@@ -51,7 +51,7 @@ def host_words(document: RunDocument) -> str:
 
 
 def changes_lines(document: RunDocument, width: int) -> list[str]:
-    """Limits in a line, what was changed in another; nothing where there are none."""
+    """Limits in a line, what was changed in another; nothing if there are none."""
     parts = (
         ("limits", limit_words(document)),
         ("slowed", slow_words(document)),
@@ -66,7 +66,7 @@ def changes_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def changes_paragraph(document: RunDocument) -> str:
-    """For the page's method: what was limited and changed, with notes; empty where nothing was."""
+    """For the page's method: what was limited and changed, with notes; empty if nothing was."""
     sentences = []
     changes = document["changes"]
     if changes is not None and (limits := limit_words(document)):

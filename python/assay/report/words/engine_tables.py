@@ -53,7 +53,7 @@ class CpuRow(NamedTuple):
 
     Attributes:
         title: Whose it is.
-        processes: How many; empty where that was not counted.
+        processes: How many; empty if that was not counted.
         cpu, share, run_delay, read, written: Texts.
         is_group: Whether the lines below it are parts of it.
     """
@@ -76,7 +76,7 @@ def brief_name(name: str) -> str:
 
 
 def counter_rows(counted: EngineCountersSection) -> list[dict[str, str]]:
-    """One row a declared figure: name, title, total (of a gauge its last value), rate, unit."""
+    """One row per declared figure: name, title, total (of a gauge its last value), rate, unit."""
     return [
         {
             "name": figure["name"],
@@ -249,7 +249,7 @@ def _sum(users: Sequence[SessionRow | ProcessesRow]) -> ServerUsage:
 def _picked(
     users: Sequence[SessionRow | ProcessesRow], pick: Callable[[list[float]], float]
 ) -> ServerUsage:
-    """Apply `pick` to each figure of several users; None where one was not measured."""
+    """Apply `pick` to each figure of several users; None if one was not measured."""
 
     def picked(figure: UsageFigure) -> float | None:
         values = [entry[figure] for entry in users]

@@ -45,7 +45,7 @@ def state_words(document: RunDocument) -> str:
 
 
 def memory_words(document: RunDocument) -> str:
-    """The most that the measured part needed; empty where nothing of it is known."""
+    """The most that the measured part needed; empty if nothing of it is known."""
     metrics = document["metrics"]
     sizes = [
         f"{bytes_text(size)} {label}"

@@ -94,7 +94,7 @@ def statement_facts(document: RunDocument, operation: OperationRow) -> list[str]
 
 
 def basis_text(statement: ObservedStatementRow) -> str:
-    """Return why a statement's time is not what the server counted; empty where it is."""
+    """Return why a statement's time is not what the server counted; empty if it is."""
     counted = statement["counted_s"]
     if statement["basis"] == "counters" or counted is None:
         return ""

@@ -12,7 +12,7 @@ TABLES_NAMED = 3
 
 
 def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[str]:
-    """Parts of a title or a sentence; empty where the run asked for no order.
+    """Parts of a title or a sentence; empty if the run asked for no order.
 
     Args:
         conditions: Conditions of the document.

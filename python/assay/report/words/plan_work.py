@@ -59,7 +59,7 @@ def plan_work_about(document: RunDocument) -> str:
 
 
 def plan_work_rows(document: RunDocument) -> list[dict[str, str]]:
-    """One row a word of work, for a page: work, share, seconds, width of its bar, operations."""
+    """One row per word of work, for a page: work, share, seconds, width of its bar, operations."""
     plan_work = document["plan_work"]
     longest = max((row["share"] for row in plan_work["work"]), default=0.0)
     return [

@@ -68,7 +68,7 @@ def plan_sizes(plan: StatementPlan) -> list[str]:
 
 
 def reads_words(plan: StatementPlan) -> str:
-    """Return index and scan reads of a statement with their source; empty where none is known."""
+    """Return index and scan reads of a statement with their source; empty if none is known."""
     reads = plan["reads"]
     if reads is None:
         return ""

@@ -74,7 +74,7 @@ def check(document: RunDocument, name: str) -> CheckRow | None:
 def answers_words(document: RunDocument) -> tuple[str, str | None] | None:
     """Return what valid answers were compared with, and the command that has them compared.
 
-    None where nothing has to be said: a reference of Assay's own was there.
+    The result is None if nothing has to be said: a reference of Assay's own was there.
     """
     result = check(document, "answers")
     if result is None or result["verdict"] != "valid":
@@ -88,7 +88,7 @@ def answers_words(document: RunDocument) -> tuple[str, str | None] | None:
 
 
 def host_text(document: RunDocument) -> str:
-    """The machine in a few words; empty where it was not recorded."""
+    """The machine in a few words; empty if it was not recorded."""
     host = document["host"]
     parts = []
     if host["cpus"] is not None:

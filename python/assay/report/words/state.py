@@ -21,7 +21,7 @@ def start_brought_bytes(state: StateSection) -> int | None:
 
 
 def state_sentence(document: RunDocument) -> str:
-    """Return sentences on memory at the start, ending in a space; empty where none are known."""
+    """Return sentences on memory at the start, ending in a space; empty if none are known."""
     state = document["state"]
     if state is None:
         hot = document["conditions"]["state"] == "hot"

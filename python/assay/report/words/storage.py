@@ -100,7 +100,7 @@ def value_text(value: float | None) -> str:
 
 
 def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
-    """The table on a terminal; nothing where no device was observed."""
+    """The table on a terminal; nothing if no device was observed."""
     storage = document["storage"]
     if storage is None:
         return

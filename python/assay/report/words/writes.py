@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def writes_phrase(writes: WritesSection | None) -> str:
-    """Return a phrase for a run's line of conditions; empty where nothing is to be said."""
+    """Return a phrase for a run's line of conditions; empty if nothing is to be said."""
     if writes is None or writes["leave"] == "read only":
         return ""
     return "rolled back" if writes["leave"] == "rolled back" else "writes allowed"

@@ -145,7 +145,7 @@ class Asked:
 
     @property
     def _is_prepared(self) -> bool:
-        """Return whether statements are prepared once a session."""
+        """Return whether statements are prepared once per session."""
         # Behind a pooler the next transaction comes to a connection that has not prepared it.
         if self.pooled:
             return False

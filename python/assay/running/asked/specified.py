@@ -192,7 +192,7 @@ class PlannedTest:
         return [(name, self._test.stream(stream)) for name in order]
 
     def _next_set(self) -> tuple[list[Piece], list[Piece]]:
-        """The two functions of the set that is next; nothing where there are none."""
+        """The two functions of the set that is next; nothing if there are none."""
         refresh = self._test.refresh
         if refresh is None:
             return [], []

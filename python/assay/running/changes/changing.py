@@ -214,9 +214,9 @@ def changing(request: RunRequest, instance: Path, run: RunWriter) -> Iterator[Ch
     """The changes of a run, put back when the block is left, by when its engine is gone.
 
     Args:
-        request: What is asked for.
+        request: The request of the run.
         instance: The instance's directory.
-        run: Where they are recorded.
+        run: Record that receives the changes.
     """
     changes = Changes(request, instance, run)
     try:

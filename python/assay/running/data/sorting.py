@@ -111,7 +111,7 @@ def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnecti
         needed_bytes: Estimated memory of the rows that are sorted at once.
 
     Raises:
-        RunFailedError: If they fit neither into memory nor onto the disk.
+        RunFailedError: If the rows fit neither into memory nor onto the disk.
     """
     import duckdb
 

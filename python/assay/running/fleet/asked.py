@@ -80,7 +80,7 @@ class EngineHost:
     """The agent that observes the engine on its host.
 
     Attributes:
-        name: What it is called.
+        name: Name of the agent on that host.
         pids: The engine's processes on that host. Empty means the process that listens on the
             server's port.
     """

@@ -1,6 +1,6 @@
 """One host's share of a run, on the agent's side: a driver's host, and what it writes sent along.
 
-Invariant: whoever stops listening stops the load.
+Invariant: the load stops when the owner disconnects.
 """
 
 from __future__ import annotations

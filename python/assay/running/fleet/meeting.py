@@ -70,7 +70,7 @@ class Agent:
     """One agent that has joined.
 
     Attributes:
-        name: What it is called.
+        name: Name of the agent.
         address: Address of the agent.
         who: Facts that it reported about itself, see `contract.whose`.
     """
@@ -285,8 +285,8 @@ def gathered(
 ) -> Iterator[Agents | None]:
     """Yield the agents of a run's fleet. Agents that the run started end with the block.
 
-    None where no fleet is asked for. Without a guardian nothing is driven, and only the agent on
-    the engine's host is waited for.
+    The result is None if no fleet is asked for. Without a guardian nothing is driven, and only the
+    agent on the engine's host is waited for.
 
     Raises:
         RunFailedError: If agents are missing after the timeout.

@@ -48,7 +48,7 @@ def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
     """Appends a received part of a stream or file to the earlier parts.
 
     Raises:
-        RunFailedError: If it is sent to another place.
+        RunFailedError: If the file name leads outside of the directory.
     """
     name = message["name"] if message["kind"] == FILE else f"{message['name']}.arrows"
     path = (directory / name).resolve()

@@ -56,7 +56,7 @@ class Observer:
     """The agent on the engine's host, which is ready to observe when this is made.
 
     Attributes:
-        host: Of that host, as `describe_host` tells it.
+        host: Description of that host by `describe_host`.
         accounts: Processes that are followed there.
 
     Raises:

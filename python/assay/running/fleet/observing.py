@@ -1,6 +1,6 @@
 """Probes on the engine's host, on the agent's side: whom they follow, and what they see sent along.
 
-Invariant: whoever stops listening ends the probes.
+Invariant: the probes end when the owner disconnects.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ class Observing(Work):
 
 
 def engine_pids(port: int | None, named: Sequence[int]) -> list[int]:
-    """The engine's processes on this host: those that are named, else who listens on its port.
+    """Return the engine's processes on this host: the named ones, or the listener on its port.
 
     Raises:
-        RunFailedError: If there is none, with the mend.
+        RunFailedError: If no such process runs. The message says what to do.
     """
     for pid in named:
         process = read_process(pid)

@@ -11,7 +11,7 @@ def split(sessions: int, hosts: int) -> list[range]:
     """Numbers of the sessions of each host: together all, in order, as even as can be.
 
     Raises:
-        UsageError: If there are fewer sessions than hosts.
+        UsageError: If the run has fewer sessions than hosts.
     """
     if sessions < hosts:
         raise UsageError(

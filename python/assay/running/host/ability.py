@@ -10,9 +10,9 @@ class Ability:
     """One thing that may or may not be possible here.
 
     Attributes:
-        name: What it is.
+        name: Name of the ability.
         works: `yes`, `partly` or `no`.
-        seen: What was seen.
+        seen: Observation of the trial.
         mend: How to allow more; empty if nothing is missing, or nothing can be done.
     """
 

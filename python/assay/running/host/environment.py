@@ -22,7 +22,7 @@ def describe_host(directory: Path, data: Path | None = None) -> dict[str, Any]:
     """Facts of the host that can change a measurement.
 
     Args:
-        directory: Where instances are.
+        directory: Directory of instances.
         data: Where the measured one has its data; None if that is not known.
     """
     mounted = mount_of(directory if data is None else data)

@@ -36,14 +36,14 @@ class State:
         passes: Number of untimed passes before the timed ones. None means a mix.
         how: Steps that were taken to reach the state.
         left: Steps that were not taken or had no effect.
-        host_changes: What was changed that others on the host notice.
+        host_changes: Changes that affect other users of the host.
         data_bytes: Size of the data files, or of the file that is asked; None of others' servers.
-        resident_bytes_before_start: How much of them was in memory, nothing of the engine running;
-            None where it went on after loading.
-        resident_bytes_after_start: The same when it was up and nothing had been asked of it; None
-            where that was not looked at.
+        resident_bytes_before_start: Bytes of these files in memory before the engine's start; None
+            if it was not restarted after loading.
+        resident_bytes_after_start: Bytes of these files in memory after the start, before the first
+            query; None if not measured.
         engine_cache: What the engine's own cache held after loading: `name`, `cached_bytes`,
-            `bytes` of each table and index; None where that was not looked at.
+            `bytes` of each table and index; None if that was not looked at.
         page_cache: Whether the engine reads them through the page cache, as it says itself.
     """
 

@@ -304,7 +304,7 @@ def _played(
     sessions: list[object],
     messages: _OwnerMessages,
 ) -> dict[str, Any]:
-    """The driver's report, and what is known of mixes; None where clients play none."""
+    """The driver's report, and what is known of mixes; None if clients play none."""
     with ExitStack() as opened:
         mixes, observer = None, None
         phases = job["plan"]["phases"]

@@ -45,7 +45,7 @@ class RefreshSets:
         return None if new is None else self._until(new, *self._progress(state, 0))
 
     def deleted(self, state: int) -> pa.ChunkedArray | None:
-        """Keys of the rows that went until a state; None where none ever go."""
+        """Keys of the rows that went until a state; None if none ever go."""
         old = next((rows for name, rows in self.tables.items() if name.endswith(OLD)), None)
         if old is None:
             return None

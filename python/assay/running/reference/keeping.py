@@ -70,10 +70,10 @@ def operation_answers(
 def write_answers(
     folder: Path, answers: Sequence[OperationAnswer], kept: Mapping[str, KeptAnswer]
 ) -> None:
-    """Write answers into a folder; what is kept of other operations stays.
+    """Write answers to a folder; answers of other operations are kept.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     whole = dict(kept)

@@ -27,7 +27,7 @@ def loaded(job: Mapping[str, Any], texts: Sequence[str], tell: Tell) -> tuple[Re
     """The columns that texts read, with all their rows; and how many bytes queries may take.
 
     Raises:
-        RunFailedError: If there is too little memory.
+        RunFailedError: If the host has too little memory.
     """
     tables = {name: _Table(job, name) for name in job["tables"]}
     columns = columns_read(texts, {name: table.schema for name, table in tables.items()})

@@ -77,7 +77,7 @@ def serve_file_changes(channel: Channel, job: Mapping[str, Any], file: Path) -> 
 
     Raises:
         UsageError: If the engine changes no files.
-        EngineError: If it refuses a change.
+        EngineError: If the engine refuses a change.
     """
     scratch = Path(job["scratch"])
     with opened_file(job["engine"], file, reads_only=True, scratch=scratch) as (engine, instance):

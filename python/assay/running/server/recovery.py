@@ -111,7 +111,7 @@ def ask_recovered(
         Seconds that the host took to start or reach the engine.
 
     Raises:
-        AssayError: If it cannot be queried, or an operation of the workload failed on it.
+        AssayError: If the database cannot be queried, or an operation of the workload failed on it.
     """
     raw = run.raw / RECOVERED_DIR / str(number)
     raw.mkdir(parents=True)

@@ -50,7 +50,7 @@ class User:
 
 
 def unprivileged_user() -> User | None:
-    """The user that programs are to run as; None where we are not root ourselves.
+    """The user that programs are to run as; None if we are not root ourselves.
 
     Raises:
         EngineError: If the host has no such user.

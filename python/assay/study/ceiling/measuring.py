@@ -73,7 +73,7 @@ def _filled(
 ) -> dict[str, Any] | None:
     """Makes the file, full of bytes that nothing on the way to the disk makes less of.
 
-    None where the disk is not tried.
+    The result is None if the disk is not tried.
     """
     if "disk" not in request.parts:
         return None

@@ -21,7 +21,7 @@ def check_place(directory: Path, size_bytes: int, spare_bytes: int = SPARE_BYTES
     """Makes sure that a file of this size can be made there, past the page cache.
 
     Raises:
-        UsageError: If it cannot. The message says what to do.
+        UsageError: If such a file cannot be made. The message says what to do.
     """
     if not directory.is_dir():
         raise UsageError(f"{directory} is no directory: name one on the disk in --dir.")

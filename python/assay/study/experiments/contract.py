@@ -72,10 +72,10 @@ def shown_by_plans(advice: Advice) -> bool:
 
 
 def value_of(advice: Advice) -> str:
-    """The value that an advice names.
+    """Return the value that an advice names.
 
     Raises:
-        CannotError: If it names none.
+        CannotError: If the advice names no value.
     """
     if "value" not in advice.values:
         raise CannotError(f"the finding does not say to which value {advice.subject} is set")

@@ -152,7 +152,7 @@ class Tune:
         return raced
 
     def _another_pair(self, parts: Sequence[Part], left: Left) -> list[Part] | None:
-        """A hold-out with one more round; None where the budget has no room for it."""
+        """A hold-out with one more round; None if the budget has no room for it."""
         last = parts[-1]
         if left.runs is not None and left.runs < len(last.variants):
             return None
@@ -187,7 +187,7 @@ class Tune:
         return blocks < most and (left.runs is None or left.runs >= room)
 
     def _searched(self, parts: Sequence[Part], trials: Sequence[Trial]) -> list[Part] | None:
-        """A round of the search with settings that were not tried; None where there are none."""
+        """A round of the search with settings that were not tried; None without any."""
         tried = [
             (self._knob_values(standing.levels), _cost_of(standing))
             for standing in standings(trials)
@@ -228,7 +228,7 @@ class Tune:
         return self._held_out(parts, candidates)
 
     def _held_out(self, parts: Sequence[Part], candidates: Sequence[Standing]) -> list[Part] | None:
-        """The hold-out of the best; None where not even the search found it better."""
+        """The hold-out of the best; None if not even the search found it better."""
         best = candidates[0] if candidates else None
         if best is None or best.ratio is None or best.ratio.value >= 0:
             return None
@@ -242,7 +242,7 @@ def limit_s(slowest_s: float) -> float:
 
 
 def _cost_of(standing: Standing) -> float | None:
-    """Return a setting's cost for the search: None where it failed, 0 without a ratio."""
+    """Return a setting's cost for the search: None if it failed, 0 without a ratio."""
     if standing.ratio is not None:
         return standing.ratio.value
     return None if standing.failed else 0.0

@@ -84,12 +84,12 @@ def read_statements(
     """Return the statements of a text that was sent at once.
 
     Args:
-        text: As it was sent.
+        text: The text as it was sent.
         grammar: Rules for writing constants.
         blank: Makes another text of a quoted one that stays in the statement.
 
     Raises:
-        ValueError: If it cannot be read.
+        ValueError: If the text cannot be parsed.
     """
     parts = scripts.parts(text, [grammar.dialect])
     return [_Reading(text, part, grammar, blank).statement() for part in parts]

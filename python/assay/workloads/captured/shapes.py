@@ -96,7 +96,7 @@ class Shapes:
             values: Values of `$1`, `$2`, ...; None if none are known.
 
         Raises:
-            ValueError: If it cannot be read, or values of parameters are missing.
+            ValueError: If the text cannot be parsed, or values of parameters are missing.
         """
         if self._misleading.search(text):
             return self._read(text, values)

@@ -195,13 +195,13 @@ def value_names(file: Path) -> tuple[str, ...]:
     """Names of the values that a file has.
 
     Raises:
-        UsageError: If it cannot be read.
+        UsageError: If the file cannot be read.
     """
     return tuple(_read(file).column_names)
 
 
 def read_values(file: Path) -> dict[str, tuple[Any, ...]]:
-    """Values by name, a row an execution: numbers, texts, or a decimal as its digits and scale.
+    """Values by name, a row per execution: numbers, texts, or a decimal as its digits and scale.
 
     Raises:
         UsageError: If the file cannot be read or has no row.

@@ -22,7 +22,7 @@ class Block:
         select: Its tree.
         above: The block that it stands in; None of the outermost.
         sources: What stands in its `from`, by the name that the block has for it.
-        columns: Columns of a source, in small letters; None where nobody knows them.
+        columns: Columns of a source, in small letters; None if nobody knows them.
     """
 
     select: exp.Select

@@ -157,7 +157,7 @@ def _may_open(query: Query, block: Block, source: str) -> bool:
 
 
 def _chosen_by(query: Query, block: Block, source: str) -> set[str]:
-    """Names of a source's columns by which a block chooses rows."""
+    """Return the names of a source's columns that a block's conditions use."""
     trees = [block.select.args.get("where"), *(block.select.args.get("joins") or [])]
     names = set()
     for tree in trees:

@@ -196,7 +196,7 @@ def _in_all(
     measures: list[Measure],
     by_change: dict[str, dict[str, list[Prediction]]],
 ) -> Iterator[str]:
-    """One sentence of all subjects, where there are several."""
+    """One sentence of all subjects, if there are several."""
     best_changes = []
     for subject in subjects:
         mine = [measure for measure in measures if subject.name in measure.values]

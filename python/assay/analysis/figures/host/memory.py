@@ -239,7 +239,7 @@ def _charts(queries: list[Measure]) -> tuple[Chart, ...]:
 
 
 def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
-    """One sentence of all subjects, where there are several."""
+    """One sentence of all subjects, if there are several."""
     far = measures[-1]
     if len(far.values) > 1:
         peaks = each_text((name, text(peak.middle, BYTES)) for name, peak in far.values.items())

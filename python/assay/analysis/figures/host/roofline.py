@@ -156,7 +156,7 @@ def _measures(
 def _points(
     subjects: tuple[Subject, ...], ceiling: Ceiling, operation: str | None
 ) -> Iterator[tuple[Cell, ...]]:
-    """A point a run."""
+    """A point per run."""
     for subject in subjects:
         for run in subject.runs:
             placed = placed_reads(run.run, ceiling, operation)

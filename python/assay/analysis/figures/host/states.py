@@ -193,7 +193,7 @@ def _says(
 
 
 def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
-    """One sentence of all subjects, where there are several: the first state beside the last."""
+    """One sentence of all subjects, if there are several: the first state beside the last."""
     first, last = by_key[states[0]].values, by_key[states[-1]].values
     both = [name for name in first if name in last]
     if len(both) > 1 and len(states) > 1:

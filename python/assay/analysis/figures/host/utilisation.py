@@ -114,7 +114,7 @@ def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 
 
 def _in_all(subjects: list[Subject], share: Measure) -> Iterator[str]:
-    """One sentence of all subjects, where there are several."""
+    """One sentence of all subjects, if there are several."""
     if len(subjects) > 1:
         shares = [
             (subject.name, text(share.values[subject.name].middle, SHARE)) for subject in subjects

@@ -125,7 +125,7 @@ def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[st
 
 
 def _in_all(by_key: dict[str, Measure]) -> Iterator[str]:
-    """One sentence of all subjects, where there are several."""
+    """One sentence of all subjects, if there are several."""
     kind = next((name for name in KINDS if len(by_key[name].values) > 1), None)
     if kind is None:
         return

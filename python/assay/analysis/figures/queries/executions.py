@@ -98,7 +98,7 @@ def deviation_of(subject: Subject, chosen: str | None) -> float | None:
 
 
 def first_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """A row an operation whose first execution is known: medians over the rounds."""
+    """A row per operation whose first execution is known: medians over the rounds."""
     frames = [first_and_later(_executions(run.run)) for run in subject.runs]
     figures = [pl.exclude("operation", "in_warm_up").median()]
     medians = pl.concat(frames).group_by("operation", maintain_order=True).agg(figures)

@@ -131,7 +131,7 @@ def _difference(run: Run) -> float | None:
 
 
 def _pairs(subject: Subject) -> pl.DataFrame:
-    """One row an operation of both power tests: the medians over the rounds."""
+    """One row per operation of both power tests: the medians over the rounds."""
     frames = [frame for run in subject.runs if (frame := _power_test_pairs(run.run)) is not None]
     if not frames:
         return pl.DataFrame()
@@ -179,7 +179,7 @@ def _more(row: dict[str, float | None], name: str, *, floor: bool) -> float | No
 
 
 def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
-    """One sentence of all subjects, where there are several."""
+    """One sentence of all subjects, if there are several."""
     for gains in measures:
         if gains.key == f"{POWER}_gain" and len(gains.values) > 1:
             changes = each_text(

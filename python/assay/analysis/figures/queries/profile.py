@@ -147,7 +147,7 @@ def _by_samples(run: Run) -> WorkProfile | None:
 
 
 def _by_plans(run: Run) -> WorkProfile | None:
-    """Return operators' own time by kind of work; None where no plan has times."""
+    """Return operators' own time by kind of work; None if no plan has times."""
     plans = read_plans(run)
     pairs = work_by_operation(plans)
     if pairs.is_empty():
@@ -265,7 +265,7 @@ def _names(operations: list[str], most: int = NAMED_MAX) -> str:
 
 
 def _in_all(subjects: tuple[Subject, ...]) -> Iterator[str]:
-    """One sentence of all subjects, where there are several."""
+    """One sentence of all subjects, if there are several."""
     if len(subjects) > 1:
         largest = [(subject.name, _largest(subject)) for subject in subjects]
         yield f"The largest kind of work is {each_text(largest)}."
@@ -317,7 +317,7 @@ def _note(subject: Subject) -> str:
 
 
 def _chance(samples: int) -> str:
-    """Return a clause on the precision of a share; empty where samples are enough."""
+    """Return a clause on the precision of a share; empty if samples are enough."""
     if not 0 < samples < SAMPLES_MIN:
         return ""
     off = DEVIATIONS * math.sqrt(A_SHARE * (1 - A_SHARE) / samples)

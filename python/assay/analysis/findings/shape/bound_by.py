@@ -89,7 +89,7 @@ def _largest_kind(node: TimeNode) -> str:
 
 
 def _busy(case: Case) -> str:
-    """Return the cores that were busy, of all cores; empty where they were not measured."""
+    """Return the cores that were busy, of all cores; empty if they were not measured."""
     cores, used = case.engine_cores, case.accounts
     engine = None
     if used is not None and case.load is not None:

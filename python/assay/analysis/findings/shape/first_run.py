@@ -134,7 +134,7 @@ def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
 def _second_is_better(case: Case) -> float | None:
     """Return the share by which the second power test's metric is higher than the first's.
 
-    None where the test has no metric.
+    The result is None if the test has no metric.
     """
     if case.test is None or case.test.why_not:
         return None
@@ -169,7 +169,7 @@ def _share(excess_s: float, executions: pl.DataFrame) -> float:
 
 
 def first_and_second(executions: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
-    """Return a row an operation of two phases, with the columns of `first_and_later`."""
+    """Return a row per operation of two phases, with the columns of `first_and_later`."""
     parts = []
     for phase, lead in ((first, ""), (second, "later_")):
         figures = [pl.col(name).first().alias(f"{lead}{name}") for name in FIGURES]

@@ -63,7 +63,7 @@ def _upkeep_sessions(case: Case) -> list[Worker]:
 
 
 def _cpu_blame(case: Case, busy: Sequence[Worker]) -> Blamed | None:
-    """Return the wait for a CPU that upkeep caused; None where it hardly computed."""
+    """Return the wait for a CPU that upkeep caused; None if it hardly computed."""
     used_s = sum(worker.cpu_s or 0.0 for worker in busy)
     window_s = case.accounts.window_s if case.accounts is not None else 0.0
     if used_s < CORES_MIN * window_s:

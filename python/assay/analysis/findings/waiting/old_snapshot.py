@@ -112,7 +112,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _kept(case: Case) -> tuple[float, float] | None:
-    """Changes that are kept, at the first reading and at most; None where they did not pile up."""
+    """Changes that are kept, at the first reading and at most; None if they did not pile up."""
     values = case.readings(KEPT)
     if not values or max(values) < max(KEPT_MIN, PILED_MIN * values[0]):
         return None
@@ -122,7 +122,7 @@ def _kept(case: Case) -> tuple[float, float] | None:
 def _paces(case: Case) -> tuple[float, float, float] | None:
     """Operations a second of a closed load, in its first and last third and on average.
 
-    None where it did not become slower.
+    The result is None if it did not become slower.
     """
     if case.load is None or case.load.load.shape != CLOSED:
         return None

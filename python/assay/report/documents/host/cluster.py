@@ -155,7 +155,7 @@ class ClusterSection(TypedDict):
     """Name of the engine's kind of node."""
     nodes: list[ClusterMember]
     platform_cores: MeasuredValue
-    """Cores that all nodes may use; null where some are on other hosts."""
+    """Cores that all nodes may use; null if some are on other hosts."""
     says: dict[str, str]
     """Description of each measure."""
     missing: dict[str, str]

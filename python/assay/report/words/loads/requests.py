@@ -81,7 +81,7 @@ def about(requests: RequestsSection) -> str:
 
 
 def requests_lines(storage: StorageSection, width: int, *, everything: bool) -> Iterator[str]:
-    """The table on a terminal; nothing where requests were not traced."""
+    """The table on a terminal; nothing if requests were not traced."""
     requests = storage["requests"]
     if requests is None:
         return

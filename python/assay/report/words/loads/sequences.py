@@ -61,7 +61,7 @@ def heads(document: RunDocument) -> tuple[tuple[str, str], ...]:
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """A row an operation, in the order of the mix."""
+    """A row per operation, in the order of the mix."""
     sequence = document.get("sequence")
     queries = [] if sequence is None else sequence["queries"]
     return [Row(query["name"], query["title"], _cells(query)) for query in queries]

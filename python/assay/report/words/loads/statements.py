@@ -120,7 +120,7 @@ def stalls_words(stalls: StallsSection) -> str:
 
 
 def statement_lines(document: RunDocument, width: int) -> list[str]:
-    """Tails and stalls for the terminal; nothing where nothing is known or nothing stands out."""
+    """Tails and stalls for the terminal; nothing if nothing is known or nothing stands out."""
     lines = []
     for sentence in tails(document)[:1]:
         lines += indented(sentence, f"  {'tail':<{LABEL_WIDTH}}", width)

@@ -81,7 +81,7 @@ def _figures(steady: SteadySection) -> list[str]:
 
 
 def _read(steady: SteadySection, name: str, says: str) -> list[str]:
-    """Return the reads of a mix before the steady part and in it; nothing where it read nothing."""
+    """Return the reads of a mix before the steady part and in it; nothing if it read nothing."""
     return _before_and_then(
         next((drift for drift in steady["drifts"] if drift["series"] == name), None), says
     )

@@ -123,7 +123,7 @@ def share_text(transaction: TransactionTypeRow) -> str:
 
 
 def limit_text(transaction: TransactionTypeRow) -> str:
-    """The limit of a type and whether it was kept; empty where it has none."""
+    """The limit of a type and whether it was kept; empty if it has none."""
     if transaction["limit_s"] is None:
         return ""
     kept = {True: "kept", False: "broken", None: "not checked: too few"}[transaction["limit_kept"]]
@@ -131,7 +131,7 @@ def limit_text(transaction: TransactionTypeRow) -> str:
 
 
 def times_text(times: TimeDistribution) -> str:
-    """Percentiles in the columns of their names; empty where none is known."""
+    """Percentiles in the columns of their names; empty if none is known."""
     seconds = [times[key] for _, key in PERCENTILES]
     cells = ("" if value is None else seconds_text(value) for value in seconds)
     return "".join(f"{cell:>{CELL}}" for cell in cells).rstrip()

@@ -16,7 +16,7 @@ def cpus_for(request: RunRequest) -> list[int]:
     """Return CPUs for the engine, preferably not the client's; empty without a CPU limit.
 
     Raises:
-        UsageError: If there are not as many.
+        UsageError: If the host has fewer CPUs than the limit requests.
     """
     if CPUS not in request.limits:
         return []
