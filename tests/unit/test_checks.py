@@ -243,7 +243,7 @@ class TestAnswers:
         synthetic.facts["workload"] = {"drawn_operations": ["a"], "rows_expected": {"b": 1}}
         synthetic.expected = {"b": "n\n1\n"}
         reason = checked(answers, synthetic.write(), UNKNOWN).reason
-        assert "values of a are drawn at each execution; `rows` in workload.toml" in reason
+        assert "values of a are drawn at each execution: set `rows` in workload.toml" in reason
 
     def test_an_engine_that_returns_nothing_is_unknown(self, synthetic: SyntheticRun) -> None:
         synthetic.facts["engine"] = {"answers": False}

@@ -450,7 +450,7 @@ class TestLargeValues:
     def test_the_operator_that_unpacks_has_the_time(self) -> None:
         (finding,) = large_values.find(self.of(9_000))
         assert finding.effect_share == pytest.approx(1.0, abs=0.01)
-        assert "works 1 ms at each row of documents" in finding.claim
+        assert "took 1 ms for each row of documents" in finding.claim
 
     @pytest.mark.parametrize(("pieces", "seconds"), [(10, 1.0), (9_000, 0.0001)])
     def test_its_twin_is_silent(self, pieces: float, seconds: float) -> None:

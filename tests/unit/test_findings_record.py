@@ -438,7 +438,8 @@ class TestCheckpoints:
     def test_dips_during_checkpoints_are_told_with_what_is_missing(self) -> None:
         (finding,) = self.findings()
         assert finding.effect_share == pytest.approx(4 * 80 / 2000)
-        assert finding.claim.startswith("Checkpoints stall the load: 16 % of its operations")
+        assert finding.claim.startswith("Checkpoints stall the load: its throughput dipped")
+        assert "which cost 16 % of the operations" in finding.claim
         assert finding.advice is not None
         assert finding.advice.values == {"value": str(4 * GIB)}
 

@@ -329,8 +329,8 @@ def _without(run: Run, judgement: _Judgement) -> str:
     drawn = [name for name in unknown if name in run.facts["workload"].get("drawn_operations", [])]
     if drawn:
         return (
-            f"values of {', '.join(drawn)} are drawn at each execution; `rows` in workload.toml"
-            " would say how many rows come back"
+            f"values of {', '.join(drawn)} are drawn at each execution: set `rows` in workload.toml"
+            " to the number of rows that come back"
         )
     origin = run.expected_origin
     not_made = origin.get("made", {}).get("not_made", [])

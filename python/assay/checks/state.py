@@ -70,7 +70,7 @@ def _judged(state: StartingState) -> CheckResult:
     )
     if state.asked == "os-warm":
         if share < WARM_RESIDENT_SHARE_MIN:
-            return _not_reached(state, f"{seen}: there is not enough of it", share)
+            return _not_reached(state, f"{seen}, less than such a run needs", share)
         return _past_the_cache(state, seen, share)
     if share > COLD_RESIDENT_SHARE_MAX:
         why = "the file system, or a process that holds the files open, keeps them in memory"

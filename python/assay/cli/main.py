@@ -87,7 +87,7 @@ def run_command(arguments: list[str] | None = None) -> int:
 
 
 def _called(arguments: list[str] | None, damaged: list[str]) -> int:
-    """Call the command and return its exit code; of `damaged` remains what no error has said."""
+    """Call the command and return its exit code; an error takes its sentence out of `damaged`."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         _refuse_nul(arguments or [])

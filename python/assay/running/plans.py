@@ -366,7 +366,7 @@ class _Playing:
 
     @property
     def unasked(self) -> list[int]:
-        """Statements that it did not ask yet: of each name the first."""
+        """The statements whose plan was not asked for yet; of several with one name the first."""
         first_numbers: dict[str | None, int] = {}
         for number, statement in enumerate(self._operation.statements):
             if statement.name not in self._seen:

@@ -107,7 +107,7 @@ class SparkEngine(OwnTables):
         return {**address, "socket": str(start_bridge(bridging.launcher, java, drivers))}
 
     def attach(self, address: Address) -> Instance:
-        """Connects. Raises `EngineError` as the server says it, with the mend."""
+        """Connects. Raises `EngineError` with the server's message and what to do about it."""
         try:
             link = Link.connect(address)
         except BridgeError as error:

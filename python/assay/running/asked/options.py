@@ -47,8 +47,8 @@ class PlainOptions(BaseModel):
         Text | None,
         Option(
             Group.SERVER,
-            "Drive from several hosts: N agents on this one, or agents of others that meet there"
-            " (see `assay agent`).",
+            "Generate the load from several agents: N on this host, or those of other hosts that"
+            " connect to this address (see `assay agent`).",
             "N|[N@]tcp://HOST:PORT",
         ),
     ] = None
@@ -113,7 +113,7 @@ class PlainOptions(BaseModel):
         Option(
             Group.LOAD,
             "Clients pause before and after each operation, as people at terminals do (TPC-C:"
-            " keying and think time); the workload's number of terminals is that of clients.",
+            " keying and think time). There are as many clients as the workload has terminals.",
             needs=Needs.DRAWN,
         ),
     ] = False
@@ -176,8 +176,8 @@ class PlainOptions(BaseModel):
         int | None,
         Option(
             Group.LOAD,
-            "With --until-steady: maximum number of mixes [default: 10 times as many, or 100 a"
-            " client where that is more].",
+            "With --until-steady: maximum number of mixes [default: 10 times --mixes, or 100 a"
+            " client if that is more].",
             needs=Needs.SEQUENCE,
         ),
         Field(ge=1),
@@ -443,8 +443,8 @@ class RunOptions(PlainOptions):
         Table,
         Option(
             Group.HOST,
-            "Slow a resource for the engine by this factor, by stopping the engine: cpu or disk;"
-            " can be repeated.",
+            "Slow cpu or disk for the engine by this factor, by pausing its processes again and"
+            " again; can be repeated.",
             "NAME=FACTOR",
         ),
     ] = {}
@@ -452,8 +452,8 @@ class RunOptions(PlainOptions):
         str | None,
         Option(
             Group.HOST,
-            "CPUs for engine and client: their numbers, a NUMA node (`node0`), or `rest` for those"
-            " that the other one does not have.",
+            "CPUs of the engine and of the client, each as numbers, a NUMA node (`node0`), or"
+            " `rest`: all that the other of the two does not have.",
             "engine=0,client=rest",
         ),
     ] = None

@@ -183,8 +183,8 @@ def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> N
         )
     if workload.facts.sequence is not None:
         raise UsageError(
-            f"--fleet: clients of {workload.facts.name} play its order by themselves, and mixes are"
-            " counted by one driver; leave --fleet out"
+            f"--fleet: each client of {workload.facts.name} runs all operations in a fixed order,"
+            " which one host has to count; leave --fleet out"
         )
     for option, is_asked in (
         ("--kill", request.kill_s is not None),

@@ -2,8 +2,8 @@
 
 What is known of a value afterwards: its type, its length, where it has digits and marks, and how
 often it comes. A number becomes a smaller one of as many digits, so that it stays within its type
-and, where keys are dense, within its table. Days are moved, all by as much. Which value became
-which is drawn from a key that is thrown away.
+and, where keys are dense, within its table. All dates are shifted by the same number of days.
+Which value became which is drawn from a key that is thrown away.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def find(case: Case) -> list[Finding]:
         claim += f": less than the {seconds_text(WORK_MIN_S)} for which starting one is worth it"
     share = min(1.0, forks * WORK_MIN_S / cpu_s)
     sentence = (
-        f"with {seconds_text(WORK_MIN_S)} each they would have had {percent_text(share)} of the"
-        f" engine's {seconds_text(cpu_s)} of CPU time"
+        f"if each of them had worked {seconds_text(WORK_MIN_S)}, they would have"
+        f" {percent_text(share)} of the engine's {seconds_text(cpu_s)} of CPU time"
     )
     finding = Finding(
         claim=claim,

@@ -36,9 +36,10 @@ def find(case: Case) -> list[Finding]:
     first = max(nodes, key=lambda timed: timed.fraction or 0.0)
     tables = sorted({node.object for node in first.node.walk() if node.object is not None})
     claim = (
-        f"Large values: {count_text(pieces / executions)} pieces of them were fetched an execution;"
-        f" {first.node.native} of {first.operation} works {seconds_text(_row_seconds(first))} at"
-        f" each row of {', '.join(tables)}, {percent_text(effect)} of the time in all"
+        f"Large values: {count_text(pieces / executions)} pieces of them were fetched by each"
+        f" execution; {first.node.native} of {first.operation} took"
+        f" {seconds_text(_row_seconds(first))} for each row of {', '.join(tables)},"
+        f" {percent_text(effect)} of the time together"
     )
     evidence = [
         Evidence(f"{count_text(pieces)} pieces of large values", f"counter:{PIECES}"),

@@ -166,8 +166,8 @@ def _dips(case: Case, dips: set[int], missing: float) -> Finding:
         evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
     return Finding(
         claim=(
-            f"Checkpoints stall the load: {percent_text(missing)} of its operations are missing in"
-            f" {len(dips)} dips while they were under way"
+            f"Checkpoints stall the load: its throughput dipped {len(dips)} times during"
+            f" checkpoints, which cost {percent_text(missing)} of the operations"
         ),
         effect_share=missing,
         interval=None,
