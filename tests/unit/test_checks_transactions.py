@@ -205,7 +205,7 @@ class TestConditions:
     def test_a_state_that_they_would_have_ended_is_said(self, tmp_path: Path) -> None:
         rows = {("after", "c01"): 0}
         result = checked(conditions, self.kept(tmp_path, rows, ["after"]), VALID)
-        assert "before it none was checked" in result.reason
+        assert "none was checked before the load" in result.reason
 
     def test_a_workload_without_conditions_has_none(self, tmp_path: Path) -> None:
         assert not checked(conditions, specified(tmp_path, played(1, 1)), VALID).measured
