@@ -90,7 +90,7 @@ def test_a_fleet_drives_a_mix_of_a_server():
         asked(**mix, engine="postgresql", fleet="5")
     with pytest.raises(UsageError, match="add --clients"):
         asked(workload="tpch", engine="postgresql", fleet="2")
-    with pytest.raises(UsageError, match="mixes are counted by one driver"):
+    with pytest.raises(UsageError, match="a fixed order, which one host has to count"):
         asked(workload="bsbm", engine="sparql", dsn="http://h:1/q", clients=4, fleet="2")
     with pytest.raises(UsageError, match="--fleet and --slow"):
         asked(**mix, engine="postgresql", fleet="2", set={}, slow={"cpu": "2"})

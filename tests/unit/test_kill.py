@@ -30,6 +30,7 @@ def test_who_has_the_number_of_an_engine_that_ended_is_left_alone() -> None:
         assert _killed(stranger) == []
         process = read_process(stranger)
         assert process is not None
-        assert process.state == "S"
+        # It may be still on its way to sleep.
+        assert process.state in {"R", "S"}
     finally:
         os.kill(stranger, signal.SIGKILL)
