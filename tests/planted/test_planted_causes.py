@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import server_laboratory
+from tests.forks import forks
 from tests.planted.arms import explained
 from tests.planted.cells import HALVES, HERE, Cell, all_cells, read_cell
 from tests.planted.outside import (
@@ -103,9 +104,11 @@ class TestOutside:
 
 
 def _children(of: int | None = None) -> list[str]:
+    """The children of a process, ours by default, without the one that commands are forked from."""
     of = "self" if of is None else of
     return [
         pid
         for thread in Path(f"/proc/{of}/task").iterdir()
         for pid in (thread / "children").read_text(encoding="ascii").split()
+        if int(pid) != forks().server.pid
     ]
