@@ -16,7 +16,5 @@ def check(run: Run) -> CheckResult:
     """Unknown for a sweep that ended early, invalid for a record that was changed."""
     completeness = whole(run)
     if completeness.verdict is Verdict.VALID:
-        return CheckResult(
-            NAME, Verdict.VALID, "all trials were made, and no file changed since"
-        )
+        return CheckResult(NAME, Verdict.VALID, "all trials were made, and no file changed since")
     return completeness
