@@ -37,7 +37,7 @@ LOST_NOTHING, LOST_SOME = 0, 3
 
 @dataclass(frozen=True)
 class Losses:
-    """What an engine had acknowledged, and what of it was gone.
+    """Transactions that an engine acknowledged, and those of them that were lost.
 
     Attributes:
         times: How often it was killed, or its device copied.
@@ -57,7 +57,7 @@ class Losses:
         return self.acknowledged > 0 and (self.lost > 0) == (self.name == LYING)
 
     def line(self) -> str:
-        """As a row of the table."""
+        """Return the row of the table."""
         figures = (self.times, f"{self.acknowledged:,}", f"{self.lost:,}", self.recovery)
         return f"| {self.name} | {' | '.join(map(str, figures))} |"
 
@@ -110,7 +110,7 @@ def _note(rows: list[Losses], left_out: dict[str, str], name: str, losses: Losse
 
 
 def _losses(lab: Lab, name: str, asked: Sequence[str]) -> Losses | str:
-    """What one engine lost; why that is not known."""
+    """Return the losses of one engine, or the reason why they are not known."""
     ended = lab.assay("durability", "tpcc", *asked, "--again", "--json")
     if ended.returncode not in (LOST_NOTHING, LOST_SOME):
         return ended.stderr.strip().splitlines()[-1]

@@ -32,7 +32,7 @@ PYTHON_PASSED = re.compile(r"^(PASSED|FAILED|ERROR) (\S+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """What parsers of one kind bore.
+    """Executions of the parsers of one kind, and those that broke.
 
     Attributes:
         kind: Crate, or Python.
@@ -48,7 +48,7 @@ class Fuzzed:
     broken: tuple[str, ...]
 
     def line(self) -> str:
-        """As a row of the table."""
+        """Return the row of the table."""
         broken = ", ".join(self.broken) or "none"
         seconds = f"{self.seconds:.0f} s"
         return f"| {self.kind} | {self.parsers} | {self.executions:,} | {seconds} | {broken} |"

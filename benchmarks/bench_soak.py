@@ -55,14 +55,14 @@ class Memory:
         return self.after_bytes - self.before_bytes <= allowed_bytes
 
     def line(self) -> str:
-        """As a row of the table."""
+        """Return the row of the table."""
         before, after = bytes_text(self.before_bytes), bytes_text(self.after_bytes)
         return f"| memory of {self.account} | {before}, then {after} | {_word(self.is_flat)} |"
 
 
 @dataclass(frozen=True)
 class Soaked:
-    """What a long run showed.
+    """Figures of a long run.
 
     Attributes:
         seconds: Of the measured part, from its first event to its last.
@@ -140,7 +140,7 @@ def soak(lab: Lab, seconds: float, rate: float) -> Soaked:
 
 
 def looked_at(run: Run) -> Soaked:
-    """What the record of a run shows."""
+    """Return the figures of a run's record."""
     events = run.table("events")
     numbers = events["sequence"]
     counted = sum(

@@ -344,7 +344,7 @@ class Speaks(Protocol):
     """Servers that are started and queried differently for one of their languages."""
 
     def speak(self, language: Language) -> None:
-        """Select the query language of servers that start from now on, and of their addresses."""
+        """Choose the query language of servers that start from now on, and of their addresses."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.model.units import (
     BYTES,
@@ -21,7 +21,7 @@ from assay.report.words.observed import observed_figures
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from assay.report.documents.figures import Percentile
     from assay.report.documents.host.engine_counters import EngineCountersSection
@@ -44,6 +44,19 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 LABEL_WIDTH = 10
 # A backlog of less than this much of the rate does not fill its line: every load has a few waiting.
 BACKLOG_DRAWN_S = 0.1
+
+# Keys of the metrics in one line, by their labels.
+LAG = {
+    "p50": "driver_lag_seconds_p50",
+    "p99": "driver_lag_seconds_p99",
+    "max": "driver_lag_seconds_max",
+}
+WITH_FAILED = {
+    "p50": "latency_with_failed_seconds_p50",
+    "p95": "latency_with_failed_seconds_p95",
+    "p99": "latency_with_failed_seconds_p99",
+    "p99.9": "latency_with_failed_seconds_p999",
+}
 
 
 def run_figure(document: RunDocument) -> str:
@@ -99,36 +112,25 @@ def load_figures(document: RunDocument) -> list[str] | None:
 
 
 def lag_figures(document: RunDocument) -> list[str]:
-    """Yield the load generator's own part of latency; empty if not measured."""
-    metrics = document["metrics"]
-    # A document that was kept before there were such figures has none of them.
-    figures = [
-        f"{label} {seconds_text(seconds)}"
-        for label, seconds in (
-            ("p50", metrics.get("driver_lag_seconds_p50")),
-            ("p99", metrics.get("driver_lag_seconds_p99")),
-            ("max", metrics.get("driver_lag_seconds_max")),
-        )
-        if seconds is not None
-    ]
-    return [f"driver lag {', '.join(figures)}"] if figures else []
+    """Return the load generator's own part of latency; empty if not measured."""
+    return _figures("driver lag", document, LAG)
 
 
 def with_failed(document: RunDocument) -> list[str]:
-    """Yield percentiles with failed operations at their timeout; empty without failures."""
-    metrics = document["metrics"]
+    """Return percentiles with failed operations at their timeout; empty without failures."""
+    return _figures("with those at their time-out", document, WITH_FAILED)
+
+
+def _figures(title: str, document: RunDocument, keys: Mapping[str, str]) -> list[str]:
+    """Return metrics in one line, those that are there; empty if none is."""
     # A document that was kept before there were such figures has none of them.
+    metrics: Mapping[str, Any] = document["metrics"]
     figures = [
-        f"{label} {seconds_text(seconds)}"
-        for label, seconds in (
-            ("p50", metrics.get("latency_with_failed_seconds_p50")),
-            ("p95", metrics.get("latency_with_failed_seconds_p95")),
-            ("p99", metrics.get("latency_with_failed_seconds_p99")),
-            ("p99.9", metrics.get("latency_with_failed_seconds_p999")),
-        )
-        if seconds is not None
+        f"{label} {seconds_text(metrics[key])}"
+        for label, key in keys.items()
+        if metrics.get(key) is not None
     ]
-    return [f"with those at their time-out {', '.join(figures)}"] if figures else []
+    return [f"{title} {', '.join(figures)}"] if figures else []
 
 
 def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[str]]:
