@@ -144,17 +144,23 @@ def name_of(path: Path) -> str:
     return path.stem.removeprefix(PREFIX)
 
 
-def ran(path: Path, *, smoke: bool) -> Ended:
+def ran(
+    path: Path,
+    *,
+    smoke: bool,
+    variables: Mapping[str, str] = MappingProxyType({}),
+    pass_fds: Sequence[int] = (),
+) -> Ended:
     """Run one benchmark; what it prints goes to a file of its own, and to the terminal in full form."""
     name = name_of(path)
     own = SMOKE[name] if smoke else ()
     begun_s = time.monotonic()
     log = RESULTS / f"{name}.txt"
     command = [sys.executable, str(path), *own]
+    limit_s = SMOKE_LIMIT_S if smoke else LIMIT_S
+    given = {**variables, **NO_PAGE} if smoke else variables
     with log.open("w", encoding="utf-8") as out:
-        status = waited_for(
-            command, out, SMOKE_LIMIT_S if smoke else LIMIT_S, NO_PAGE if smoke else {}
-        )
+        status = waited_for(command, out, limit_s, given, pass_fds)
     text = log.read_text(encoding="utf-8", errors="replace")
     if not smoke:
         print(text, flush=True)
@@ -167,6 +173,7 @@ def waited_for(
     out: TextIO,
     limit_s: float,
     variables: Mapping[str, str] = MappingProxyType({}),
+    pass_fds: Sequence[int] = (),
 ) -> int | None:
     """Return the status of a command; None: it took too long, and has ended with all that it began."""
     with subprocess.Popen(
@@ -176,6 +183,7 @@ def waited_for(
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
+        pass_fds=pass_fds,
     ) as running:
         try:
             return running.wait(limit_s)

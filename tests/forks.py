@@ -8,6 +8,9 @@ another program, start the executable instead.
 Protocol: SOCK_SEQPACKET. A request is a JSON object with three descriptors: standard output,
 standard error, and a socket that gets the command's wait status when it has ended. If the other end
 of that socket is closed before, the command is killed.
+
+A program that a test starts can use the same process. It inherits the channel's descriptor, and
+the variable `ASSAY_TEST_FORKS` has its number.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from pkgutil import walk_packages
 
 ROOT = Path(__file__).parents[1]
 ASSAY = Path(sys.executable).parent / "assay"
+CHANNEL = "ASSAY_TEST_FORKS"
 REQUEST_BYTES_MAX = 192 * 1024
 DESCRIPTORS = 3
 # The interpreter and libraries read these variables when they start, which they have done.
@@ -47,15 +51,17 @@ LIBRARIES = (
 
 
 class Forks:
-    """Runs commands in forks of a process that it starts."""
+    """Runs commands in forks of a process, which listens at the other end of a channel.
 
-    def __init__(self) -> None:
-        self._channel, served = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    Attributes:
+        channel: Where requests are sent.
+        server: Process id of the one that forks; None if this program inherited the channel.
+    """
+
+    def __init__(self, channel: socket.socket, server: int | None = None) -> None:
+        self.channel = channel
+        self.server = server
         self._at_start = at_start(os.environ)
-        with served:
-            number = served.fileno()
-            command = [sys.executable, "-m", "tests.forks", str(number)]
-            self.server = subprocess.Popen(command, pass_fds=[number], cwd=ROOT)
 
     def fit(self, env: dict[str, str]) -> bool:
         """True if a fork can have this environment."""
@@ -81,23 +87,33 @@ class Forks:
         pipes = [os.pipe(), os.pipe()]
         status, given = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ends = [*(end for _, end in pipes), given.detach()]
-        socket.send_fds(self._channel, [json.dumps(request).encode()], ends)
+        socket.send_fds(self.channel, [json.dumps(request).encode()], ends)
         for end in ends:
             os.close(end)
         return [end for end, _ in pipes], status
 
-    def close(self) -> None:
-        """Ends the process that forks."""
-        self._channel.close()
-        self.server.wait()
+    def shared(self) -> dict[str, str]:
+        """The variables for a program that inherits the channel."""
+        return {CHANNEL: str(self.channel.fileno())}
 
 
 @cache
 def forks() -> Forks:
-    """The forks of this test worker."""
-    made = Forks()
-    atexit.register(made.close)
-    return made
+    """The forks of this test worker, or of the one that started this program."""
+    number = os.environ.get(CHANNEL)
+    return Forks(socket.socket(fileno=int(number))) if number else started()
+
+
+def started() -> Forks:
+    """Starts a process that forks, and that ends with this one."""
+    channel, served = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with served:
+        number = served.fileno()
+        command = [sys.executable, "-m", "tests.forks", str(number)]
+        server = subprocess.Popen(command, pass_fds=[number], cwd=ROOT)
+    atexit.register(server.wait)
+    atexit.register(channel.close)
+    return Forks(channel, server.pid)
 
 
 def at_start(env: dict[str, str] | os._Environ[str]) -> dict[str, str]:

@@ -45,7 +45,7 @@ def test_a_variable_that_is_read_at_the_start_takes_a_new_process():
 
 def test_a_command_that_takes_too_long_is_killed():
     def children() -> str:
-        server = forks().server.pid
+        server = forks().server
         return Path(f"/proc/{server}/task/{server}/children").read_text()
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
