@@ -117,9 +117,9 @@ def _engine_pids(run: Run) -> list[int] | None:
 
 
 def _reads(run: Run, devices: tuple[str, ...]) -> pl.DataFrame:
-    """Return the reads of the measured part: time_ns, device, begin, end, bytes, ahead, pid,
-    queued.
+    """Return the reads of the measured part, ordered by time.
 
+    Columns: time_ns, device, begin, end, bytes, ahead, pid, queued.
     A read that a kernel thread submitted (`queued`) may belong to any process.
     """
     events = measured(run.table("events"))

@@ -59,9 +59,7 @@ class Placed:
 
     @property
     def share_interval(self) -> tuple[float, float] | None:
-        """The ends of the share, from the interval of the disk's ceiling; None without an
-        interval.
-        """
+        """The ends of `share`, from the interval of the disk's ceiling; None without one."""
         random = self.random
         if random is None or random.low is None or random.high is None or not random.low > 0:
             return None

@@ -108,9 +108,7 @@ def timeline(run: Run) -> Timeline:
 
 
 def origin_ns(events: pl.DataFrame) -> int:
-    """Return the start of the time axis in ns: that of the measured part, or the first
-    operation.
-    """
+    """Return the origin of the time axis in ns: begin of the measured part, or first operation."""
     window = window_ns(events)
     if window is not None:
         return window[0]
