@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SESSIONS, BACKGROUND, UNSEEN = "sessions", "background", "unseen"
 OURS, OTHER_CLIENTS = "ours", "other_clients"
-# Owners of processes with a client that is none of the load's sessions.
+# Owners of processes whose client is not one of the load's sessions.
 BESIDE = (OURS, OTHER_CLIENTS)
 # Application name of Assay's connections besides the load's sessions, alone or before a space.
 OWN_APPLICATION = "assay"
