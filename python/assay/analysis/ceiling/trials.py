@@ -114,7 +114,7 @@ class Ceiling:
     def most_iops(
         self, size_bytes: float, pattern: str = RANDOM, *, operation: str = READ
     ) -> Estimate | None:
-        """Return the maximum direct requests per second of a size at any depth; None if not tried."""
+        """Return the highest rate of direct requests of a size at any depth; None if not tried."""
         depths = self.depths(operation)
         estimates = [self.iops(size_bytes, depth, pattern, operation=operation) for depth in depths]
         return max((rate for rate in estimates if rate), key=lambda rate: rate.value, default=None)

@@ -73,6 +73,7 @@ def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitG
 
     Args:
         rounds: (first side, second side) of each round.
+        evidence: Differences of statements between the two sides.
     """
     by_round: list[list[Amount]] = []
     wholes: list[tuple[float, float]] = []

@@ -21,7 +21,7 @@ COMPUTING, LOG, NETWORK, WAITING, UNEXPLAINED = (
     "unexplained",
 )
 EXECUTING, PLANNING, KERNEL = "executing", "planning", "kernel"
-# Causes that are waiting for a CPU: whoever computes more waits more for one.
+# Causes of waiting for a CPU, which grow with the CPU time that is needed.
 FOR_CPU = {"run_queue": "queue", "throttled": "limit", "stolen": "steal"}
 WAITS = ("lock", "latch", "disk_read", "disk_write", "disk", "workers", "idle", "paused")
 # Waits of several threads for one another are part of the operation's time, too.

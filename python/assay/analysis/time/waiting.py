@@ -124,7 +124,7 @@ def split_of(terms: Terms) -> pl.DataFrame:
         .agg(pl.col("looked_ns").sum().alias("slept_ns"))
     )
     whole = existence.group_by("operation", maintain_order=True).agg(pl.col("threads_ns").sum())
-    # Less what other clients used, which is known between looks only, may be less than nothing.
+    # Other clients' use is known only between samples, so the difference may be negative.
     counted = terms.counted.with_columns(pl.col(COUNTED).clip(lower_bound=0.0))
     table = counted.join(whole, on="operation").join(terms.user_share, on="operation")
     for cause in SLEEPS:

@@ -64,9 +64,7 @@ class Calibration:
 
 
 def calibrate(predictions: Sequence[Mapping[str, Any]]) -> Calibration:
-    """Return the calibration from rows of `predictions.jsonl`; rows without a method are
-    ignored.
-    """
+    """Return the calibration from rows of `predictions.jsonl` that have a method."""
     rows = [row for row in predictions if isinstance(row.get("method"), str)]
     methods: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 FIRST, SEARCH, RACE, HOLD_OUT = "first", "search", "race", "hold-out"
-# How often a tune may recommend a setting that is not better.
+# Probability that a tune recommends a setting that is not better.
 ALPHA = 0.05
 # Number of hold-out pairs before the first evaluation, and after which a setting is given up.
 PAIRS_MIN, PAIRS_MAX = 4, 20

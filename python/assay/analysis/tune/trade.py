@@ -217,9 +217,7 @@ def first_of(runs: Sequence[Run]) -> First | None:
 
 
 def _first_of(run: Run) -> tuple[float, float, float | None, float | None] | None:
-    """Return seconds and page faults of the first execution of each operation, and of later
-    ones.
-    """
+    """Return seconds and page faults of the first and of later executions of each operation."""
     if load_of(run.facts) is not None:
         return None
     tasks = run.table("tasks") if run.has("tasks") else None
