@@ -84,6 +84,6 @@ def shares_threads(run: Run) -> bool:
     """Return True if several processes of a cluster on this host share threads of operations.
 
     Such processes have pools of hundreds of threads, and a task that waits for another node has
-    no thread. So nobody can assign threads to an operation.
+    no thread. So threads cannot be assigned to operations.
     """
     return sum(len(node.pids) for node in cluster_nodes(run)) > 1

@@ -38,7 +38,6 @@ def call_tree(
         own, total: For each node, the number of samples at it, and the number at and below it.
         counts: For each operation, a list of nodes and a list of the operation's samples at
             these nodes, so that `zip(*counts[name])` returns pairs.
-            `zip(*counts[name])` gives pairs.
 
     Args:
         profile: The profile.

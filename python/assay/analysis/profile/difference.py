@@ -44,7 +44,6 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
     high_s (its 95 % interval; null if no operation of the row has two passes on either side);
     is_noise (True if the interval contains 0, or both sides together have fewer than
     `SAMPLES_MIN` samples; null without an interval).
-    interval).
     """
     both = [name for name in operation_names(ours) if name in set(operation_names(theirs))]
     names = both if operation is None else [name for name in both if name == operation]

@@ -94,7 +94,6 @@ class HoldOut:
         ratios: Logarithms of cost divided by the default's, one per round.
         interval: Interval of their mean at the part's error probability, valid at any time. None
             means no bound yet.
-            no bound yet.
     """
 
     part: str

@@ -143,7 +143,6 @@ def without_effect(checks: Sequence[CheckResult]) -> str | None:
 
     For slowing, the achieved factor is measured, so a missed factor is no reason. For a limit,
     use beyond the limit means that the actual limit is not known.
-    was limited, more than was allowed means that nobody knows what was.
     """
     reasons = [
         result.reason
