@@ -21,10 +21,10 @@ class Load:
         shape: closed or open.
         clients: Number of concurrent sessions.
         rate_per_s: Operations per second that become due; None for a closed load.
-        time_s: Seconds in which operations become due, or until a requested kill of the engine.
+        time_s: Seconds in which operations become due, or until a requested kill of the engine;
             None if a number of operations ends the run.
-        late_limit_s: Delay in seconds after which an operation is skipped. None means never.
-        speed: Factor by which captured executions become due faster than in the capture. None if
+        late_limit_s: Delay in seconds after which an operation is skipped; None means never.
+        speed: Factor by which captured executions become due faster than in the capture; None if
             they become due at a rate.
     """
 

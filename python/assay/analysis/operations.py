@@ -94,8 +94,8 @@ def geometric_mean(values: Sequence[float]) -> float | None:
 def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float | None]:
     """Return the sum and the geometric mean of operations' times in seconds.
 
-    Both are None if an operation has no time, because the sum of the others would look like a
-    result.
+    Sum and mean are None if an operation has no time, because the sum of the others would look
+    like a result.
     """
     times = [value for value in seconds if value is not None]
     if not times or len(times) != len(seconds):

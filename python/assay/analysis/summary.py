@@ -99,7 +99,7 @@ class Summary:
         findings: Findings in the order of the report.
         accounts: CPU seconds of the measured window; None without system samples.
         probe_core_share: CPU time of all probes as a share of one core; None without probes.
-        load: Figures of a closed or open load. None without a load.
+        load: Figures of a closed or open load; None without a load.
         engine_counters: The engine's counters, from `analysis.engine_counters`.
         sessions: CPU time of a server by user, from `analysis.sessions`.
         where: Split of the whole run's time; None if not measured.
@@ -109,7 +109,7 @@ class Summary:
         work: Work of sessions under a load; None without a load.
         sequence: Mixes of clients that execute a fixed order, by their specification; None for
             others.
-        mixes: Steadiness of mixes of clients that each execute a fixed order. None for others.
+        mixes: Steadiness of mixes of clients that each execute a fixed order; None for others.
         cluster: Work of the nodes; None if the engine is not a cluster.
         silenced: Causes that a witness contradicts.
         time: Tree of the run's wall time; None if it was not split.

@@ -2,9 +2,9 @@
 
 A query without its computation shows the cost of reading only if it reads the same data. Both
 plans must have the same scans, paths and columns, the same number of rows read and returned, and
-the same bytes of pages. Otherwise the removal failed, and the reason is reported. Removing any
-other part may change the reads, too. The report names that change, and its time counts as part
-of the cost.
+the same bytes of pages. If the reads differ, the removal failed, and the reason is reported.
+Removing any other part may change the reads, too. The report names that change, and its time
+counts as part of the cost.
 """
 
 from __future__ import annotations

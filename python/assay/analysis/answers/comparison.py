@@ -60,7 +60,7 @@ class Expected:
     Attributes:
         columns, rows: Names of the columns, and the rows.
         ordered_by: Columns that determine the order of rows. Rows that are equal in these
-            columns may come in any order. None means that rows come exactly in this order.
+            columns may come in any order; None means that rows come exactly in this order.
         offset, limit: Range of these rows that the query returns. Among rows that tie at an end
             of the range, any may be returned. A limit of None means all further rows.
         more_rows: Whether other rows may be returned as well.

@@ -27,7 +27,7 @@ class ReceiptCount:
             that was acknowledged twice was lost once and then assigned again, so one of the two
             counts as lost.
         unacknowledged: Number of writes that were found although their acknowledgement did not
-            arrive in time. This is no error.
+            arrive in time. Such writes are no error.
         first_lost: Keys of the first lost writes, in the order of their acknowledgements.
         lost_from_ns: Time at which the first lost write was acknowledged; None if nothing was lost.
     """
@@ -49,7 +49,7 @@ def compared(
         receipts: Column `finished_ns`, and a column of integers for each value of a receipt.
         present: Values in the recovered database, with the same value columns, in any order.
             None, for a database that could not be queried, counts as empty.
-        before_ns: Only receipts acknowledged before this time count. None means all receipts.
+        before_ns: Only receipts acknowledged before this time count; None means all receipts.
     """
     names = [name for name in receipts.columns if name != "finished_ns"]
     asked = receipts if before_ns is None else receipts.filter(pl.col("finished_ns") < before_ns)

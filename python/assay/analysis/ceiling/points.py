@@ -42,7 +42,7 @@ class DiskPoint:
         latency_s: Quantiles of the latency of a request, as medians over rounds; for `max` the
             longest of all rounds.
         device_requests: Device requests per request of the trial: below 1 if requests were merged,
-            above 1 if they were split. None if others used the device in all rounds, if it does not
+            above 1 if they were split; None if others used the device in all rounds, if it does not
             count them, or for trials through the page cache.
     """
 
@@ -66,7 +66,7 @@ class MachinePoint:
     Attributes:
         kernel: Name of the loop kernel in the record.
         threads: Number of threads.
-        array_bytes: Bytes of each array. None means a trial of cores.
+        array_bytes: Bytes of each array; None means a trial of cores.
         per_s: Bytes or steps per second, of all threads together. For `chase`, seconds per load.
     """
 

@@ -37,8 +37,8 @@ class Estimate:
 
     Attributes:
         value: Geometric mean.
-        low: Lower end of the 95 % interval. None means a single round.
-        high: Upper end of the interval. None means a single round.
+        low: Lower end of the 95 % interval; None means a single round.
+        high: Upper end of the interval; None means a single round.
         rounds: Number of rounds.
     """
 

@@ -43,7 +43,7 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
         seconds: Length of the phase.
 
     Returns:
-        The share, 0 to 1. None if no host reported its CPU time, or the phase took no time.
+        The share, 0 to 1; None if no host reported its CPU time, or the phase took no time.
     """
     shares = [
         host["driver_cpu_s"][phase] / (seconds * min(host["cpus"], host["sessions"]))

@@ -44,8 +44,8 @@ class NodeFigures:
     A figure that was not counted is None.
 
     Attributes:
-        name: Name of the node. Empty means all nodes.
-        role: Role of the node. Empty for all nodes together.
+        name: Name of the node; empty means all nodes.
+        role: Role of the node; empty for all nodes together.
         grown: Growth of each counter by its name in `cluster_counters`, times in ns. For a
             gauge, its value.
         cpu_s: CPU seconds.
@@ -65,7 +65,8 @@ class NodeFigures:
     def share_of_tasks(self, *counted: str) -> float | None:
         """Return the share (0 to 1) of the tasks' time that the given wait counters take.
 
-        It is None if a counter is missing, or if waits add up to more than the tasks' time.
+        The share is None if a counter is missing, or if waits add up to more than the tasks'
+        time.
         """
         parts = [self.grown[word] for word in counted if word in self.grown]
         task_ns = self.grown.get(words.TASK)
@@ -180,8 +181,8 @@ def at_rates_of(line: Line, whole: Line) -> Line:
     """Return a span's figures with counts estimated from the rates of an enclosing span.
 
     Args:
-        line: Figures of an execution without counter readings around it. It keeps its own length
-            and CPU time.
+        line: Figures of an execution without counter readings around it. The result keeps their
+            length and CPU time.
         whole: Figures of the enclosing span, for the same nodes.
     """
     factor = line.seconds / whole.seconds if whole.seconds > 0 else 0.0

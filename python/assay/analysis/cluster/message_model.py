@@ -63,7 +63,7 @@ def blocks_of(maps: float, reducers: float, rows: float | None = None) -> float:
     Args:
         maps: Number of tasks that write.
         reducers: Number of tasks that read.
-        rows: Number of shuffled rows, spread evenly over the map tasks. None means that no block
+        rows: Number of shuffled rows, spread evenly over the map tasks; None means that no block
             is empty.
     """
     every = maps * reducers
@@ -86,8 +86,8 @@ def page_messages(
     Args:
         rows: Number of rows that are sent.
         row_bytes: Bytes of one row.
-        page_bytes: Size at which a page is sent. None means no limit.
-        page_rows: Number of rows at which a page is sent. None means no limit.
+        page_bytes: Size at which a page is sent; None means no limit.
+        page_rows: Number of rows at which a page is sent; None means no limit.
         channels: Number of pairs of sender and recipient. Each pair has its own pages.
     """
     if not rows:

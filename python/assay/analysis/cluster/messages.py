@@ -41,7 +41,7 @@ class MessageFacts:
         bytes: Maximum number of bytes of a page: name of a setting, or a number.
         shared_bytes: Bytes that a sender buffers for all recipients together; each page gets an
             equal part.
-        exchanges: The engine's names of exchanges between nodes. Empty means all exchanges of
+        exchanges: The engine's names of exchanges between nodes; empty means all exchanges of
             plans.
         partitions: Key of the exchange's plan detail with the number of recipients.
         tasks: Key of the plan detail with the number of tasks that write to the exchange.
@@ -98,7 +98,7 @@ class Exchanged:
         rows: Number of rows that the exchange returned; None if not reported.
         maps: Number of tasks that write to the exchange; None if the plan does not report it.
         after_exchange: Whether these tasks read from another exchange.
-        recipients: Number of tasks that read from the exchange. None means the value of the
+        recipients: Number of tasks that read from the exchange; None means the value of the
             setting.
     """
 

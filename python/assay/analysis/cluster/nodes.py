@@ -23,7 +23,7 @@ class ClusterNode:
         name: Name of the node, as its counters use it.
         role: `coordinator`, `worker`, `both`, or `later` if only its counters are known.
         host: Host of the node, as the cluster reports it.
-        pids: Root processes of the node if it is on this host. Empty if the node is on another
+        pids: Root processes of the node if it is on this host; empty if the node is on another
             host.
     """
 

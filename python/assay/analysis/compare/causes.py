@@ -1,10 +1,11 @@
 """Explains why a statement takes longer, from the measurements of both sides.
 
 The causes are applied in a fixed order. CPU time before execution is planning, by CPU samples.
-If the plan changed, the rest is due to the plan. Otherwise, if other columns are read, it is due
-to the columns; or, if the number of rows read changed, to the reads. If both sides execute the
-statement in the same way, the rest is split into CPU time by kind of work and into waits. Time
-that no cause explains is unexplained. The amounts sum to the difference.
+The rest of the difference is due to the plan if the plan changed. Without a changed plan, it is
+due to the columns if other columns are read, or else to the reads if the number of rows read
+changed. If both sides execute the statement in the same way, the rest is split into CPU time by
+kind of work and into waits. Time that no cause explains is unexplained. The amounts sum to the
+difference.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Amount:
     """A part of the time difference between two sides, with its cause.
 
     Attributes:
-        operation, statement: The operation and the statement. None means all, or an operation with
+        operation, statement: The operation and the statement; None means all, or an operation with
             one statement.
         cause: Cause, as the module lists them.
         seconds: Seconds of a transaction or pass, second side minus first.

@@ -45,9 +45,9 @@ class Evidence:
     """The differences in plan, columns and reads of one statement between both sides.
 
     Attributes:
-        plans: Comparison of the two plans. None means that a plan is not known.
-        columns: Texts about columns that only one side reads. Empty means no difference.
-        reads: Texts about reads that differ. Empty if there is no difference, or reads are not
+        plans: Comparison of the two plans; None means that a plan is not known.
+        columns: Texts about columns that only one side reads; empty means no difference.
+        reads: Texts about reads that differ; empty if there is no difference, or reads are not
             reported.
         pruned: Tables for which the engine reports the columns that it reads.
     """

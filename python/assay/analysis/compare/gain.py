@@ -45,14 +45,14 @@ class SplitGain:
     """The difference between the total times of two sides, and its explanation.
 
     Attributes:
-        is_mix: Whether the total is the time of a transaction. Otherwise it is the time of a
-            pass over all operations.
+        is_mix: Whether the total is the time of a transaction. Otherwise the total is the time
+            of a pass over all operations.
         first_s, second_s: Total times of the two sides in seconds, means over the rounds.
         total: Difference of the totals.
-        by_cause: Differences by (cause,), the largest first. They sum to the total.
-        by_statement: Differences by (operation, statement), for all causes. They also sum to the
+        by_cause: Differences by (cause,), the largest first, which sum to the total.
+        by_statement: Differences by (operation, statement), for all causes, which sum to the
             total.
-        by_both: Differences by (operation, statement, cause). They also sum to the total.
+        by_both: Differences by (operation, statement, cause), which sum to the total.
         undisturbed: The total without waits for a CPU, which other programs of the host cause.
         sampled: Whether every run has CPU samples by statement.
     """

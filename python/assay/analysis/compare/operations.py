@@ -2,8 +2,8 @@
 
 The typical time of an operation is the geometric mean over its passes. Under a load, consecutive
 executions depend on each other, so they are grouped into batches, and each batch counts once, by
-its median. The interval is Welch's, for the difference of the means of logarithms. It covers the
-variation of passes in these two runs, but not the variation between runs.
+its median. The interval is Welch's, for the difference of the means of logarithms. The interval
+covers the variation of passes in these two runs, but not the variation between runs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class OperationTimes:
         operation: Name of the operation.
         before_s, after_s: Typical seconds in each run; None if the operation did not succeed in
             it.
-        factor: `after_s` divided by `before_s`. None if either is missing.
+        factor: `after_s` divided by `before_s`; None if either is missing.
         interval: 95 % interval of the factor; None if a run has fewer than `VALUES_MIN` executions.
     """
 

@@ -1,8 +1,8 @@
 """Splits the difference between two time accounts into parts with an exact sum.
 
 The product of a count and a time has two terms: the change of each factor times the mean of the
-other factor. These terms have no remainder. If only the time changes, the count's term is zero,
-and vice versa.
+other factor. The two terms sum to the change of the product exactly. If only the time changes,
+the count's term is zero, and vice versa.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Term:
         kind: `time`: an execution takes longer. `executions`: the statement is executed more
             often. `between statements`: time of the operation outside its statements. `mix`: the
             shares of the operations differ. `between`: time outside operations.
-        operation, statement: The operation and the statement. None means all, or an operation with
+        operation, statement: The operation and the statement; None means all, or an operation with
             one statement.
         seconds: Seconds of a transaction or pass, second side minus first.
         factor: For `time`: executions per transaction or pass, the weight of a second of an

@@ -24,7 +24,7 @@ class MetricName:
         label: Heading of the column. Only a full test has the specification's name.
         title: Full name, with the parts that were left out and the specification's name that
             does not apply.
-        is_not: The specification's name that must not be used for this metric. None if it may be
+        is_not: The specification's name that must not be used for this metric; None if it may be
             used, or the specification has no name.
     """
 

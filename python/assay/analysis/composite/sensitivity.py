@@ -35,13 +35,13 @@ class IntervalWeight:
         operation: Name of the query or refresh function.
         power_s: Seconds of the operation's interval in the power test; None without one.
         throughput_s: Mean seconds of its intervals in the throughput test; None without one.
-        power: Weight in the power metric. None without a power test.
-        throughput: Weight in the throughput metric. None without a throughput test.
-        composite: Weight in the geometric mean of both. None without both tests.
+        power: Weight in the power metric; None without a power test.
+        throughput: Weight in the throughput metric; None without a throughput test.
+        composite: Weight in the geometric mean of both; None without both tests.
         shortest_s, longest_s: Shortest and longest interval over all power tests; None if there is
             only one.
         at_shortest, at_longest: Relative change of the composite (or else of the power metric)
-            if the operation took its shortest or longest interval. None with a single power
+            if the operation took its shortest or longest interval; None with a single power
             test.
     """
 
@@ -111,7 +111,7 @@ def throughput_weights(test: ThroughputTest) -> dict[str, float]:
 def interval_seconds(run: PerformanceRun, name: str) -> float | None:
     """Return the seconds of an operation in the power test, else its mean in the throughput test.
 
-    It is None if neither test executed the operation.
+    The result is None if neither test executed the operation.
     """
     if run.power is not None:
         played = {interval.operation for interval in (*run.power.queries, *run.power.refreshes)}

@@ -44,7 +44,7 @@ class Shown:
         name: Name in shares and documents.
         title, unit: Title and unit for readers. The unit applies to the value after `scale`.
         source, counter: Source and counter of its rows.
-        object: Object of its rows. None means the sum over all objects of the source.
+        object: Object of its rows; None means the sum over all objects of the source.
         kind: `counter` for a cumulative value, `gauge` for a current one.
         scale: Factor of a value, such as 1e-3 for seconds from milliseconds.
         to_try: Advice if the value is high.

@@ -1,7 +1,7 @@
 """The work on each index between two instants: rows found, pages read, pages in the pool.
 
 Each engine declares the counters and the content of its indexes (`[index_work]` of its
-`counters.toml`). This module contains nothing specific to an engine.
+`counters.toml`). The module `index_work` contains nothing specific to an engine.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
 def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
     """Return the indexes that were used between two instants, most pages read first.
 
-    The counts range from the last reading before the span to the first one after it. None if the
+    The counts range from the last reading before the span to the first one after it; None if the
     engine does not report them, or no reading was taken.
     """
     declared = index_facts(run.facts.get("engine", {}).get("counters"))

@@ -39,7 +39,7 @@ class PerHundred:
 
     Attributes:
         counter, title, unit: As in `Column`.
-        place: Position of the column, from 0. None means the last.
+        place: Position of the column, from 0; None means the last.
         added: Number added to the divisor, as some servers do to avoid division by zero.
             The result is then rounded down to an integer, as in those servers.
     """
@@ -61,12 +61,12 @@ class ObjectTable:
         source: Source whose objects are the rows.
         object: Kind of object in each row, such as `index`.
         parts: Column heads for the dot-separated parts of an object's name. A missing part
-            equals the part before it. Empty if names have no parts.
+            equals the part before it; empty if names have no parts.
         columns: Columns of the table.
-        order: Counter that sorts the rows, largest first. None means the first column's counter.
+        order: Counter that sorts the rows, largest first; None means the first column's counter.
         without: Objects that get no row, such as sums.
-        per_hundred: Column with a ratio per 100. None means no such column.
-        apart: Title of two separate tables, for the start of a run and for the rest. None means
+        per_hundred: Column with a ratio per 100; None means no such column.
+        apart: Title of two separate tables, for the start of a run and for the rest; None means
             no separate tables.
     """
 
@@ -124,7 +124,7 @@ def object_tables(
         readings: time_ns, source, object, counter, value; from the reading before the measured
             part to the one after it, with names as text.
         tables: Declared tables.
-        at_end: source, object, counter, value of gauges at the end. None means no gauges.
+        at_end: source, object, counter, value of gauges at the end; None means no gauges.
 
     Returns:
         For each table: name, title, object, parts, columns (counter, title, unit), rows (object,

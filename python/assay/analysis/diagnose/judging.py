@@ -51,13 +51,13 @@ class Judgement:
 
     Attributes:
         verdict: Result of the rounds.
-        operations: Operations whose times were added up. Empty means the whole run.
+        operations: Operations whose times were added up; empty means the whole run.
         gain: Saved share of the time of these operations, with an interval that is valid after
             any number of rounds; None if no round was compared.
         whole: Saved share of the time of all operations.
         rounds: Number of compared rounds.
         rounds_needed: Number of rounds that would suffice for a verdict with the present
-            variation. None if the verdict is clear, more than `ROUNDS_MAX` are needed, or it is
+            variation; None if the verdict is clear, more than `ROUNDS_MAX` are needed, or it is
             not known.
         by_plan: Whether the cause was refuted because no plan changed.
         slower: Other operations that take longer.
@@ -95,7 +95,7 @@ def judge(
 
     Args:
         rounds: Rounds in which both runs succeeded, in their order.
-        operations: Operations that the cause concerns. Empty means all.
+        operations: Operations that the cause concerns; empty means all.
         alpha: Probability of a wrong verdict, over all interim evaluations together.
         plans_stayed: Whether the change acts only through plans and no plan changed.
     """

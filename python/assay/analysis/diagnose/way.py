@@ -75,7 +75,8 @@ class Way:
     Attributes:
         steps: The steps in their order, at least one.
         ending: Reason for the end of the diagnosis.
-        last: The run with all adopted changes. Its findings are the remaining causes.
+        last: The run with all adopted changes. The findings of this run are the remaining
+            causes.
     """
 
     steps: tuple[Step, ...]
@@ -88,7 +89,7 @@ class Point:
     """The run time with the changes that were adopted so far.
 
     Attributes:
-        change: The change that was adopted last. None means no change yet.
+        change: The change that was adopted last; None means no change yet.
         seconds: Seconds of all operations: the geometric mean over runs.
         runs: Number of runs in this mean.
     """

@@ -82,7 +82,7 @@ def accounts_window(
 ) -> tuple[int, int] | None:
     """Return the process samples around a window, limited to the time in which CPUs were sampled.
 
-    Processes are sampled less often than CPUs, and CPU use is known between CPU samples. None if
+    Processes are sampled less often than CPUs, and CPU use is known between CPU samples; None if
     CPUs were sampled less than twice.
     """
     of_cpus = _edges(cpus["time_ns"], begun_ns, ended_ns)

@@ -60,7 +60,7 @@ class Contiguity:
             mean_run_bytes. If operations overlap, `all` is the only row.
         distances: operation, forward, at_most_bytes (null: no bound; 0: sequential), reads.
         run_lengths: operation, at_most_reads (a power of two), runs, reads, read_bytes.
-        others_reads: Number of reads of other processes, which the tables exclude. None if the
+        others_reads: Number of reads of other processes, which the tables exclude; None if the
             engine's processes are not known, so that the tables include all reads.
     """
 
@@ -76,7 +76,7 @@ def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
 
     Args:
         run: Any run, complete or not.
-        device: The kernel's name of a device. None means the device that holds the data.
+        device: The kernel's name of a device; None means the device that holds the data.
     """
     devices = (device,) if device is not None else traced_devices(run)
     if not devices or not run.has("requests"):

@@ -51,7 +51,7 @@ def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = Fal
 
     Args:
         run: Any run, complete or not.
-        interval_s: Length of an interval. None means one row between consecutive samples.
+        interval_s: Length of an interval; None means one row between consecutive samples.
         each_cpu: Whether each CPU has its own rows besides those for all CPUs.
 
     The table is empty if CPUs were not sampled.

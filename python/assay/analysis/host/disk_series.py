@@ -62,8 +62,8 @@ def disk_series(
 
     Args:
         run: Any run, complete or not.
-        interval_s: Length of an interval. None means one row between consecutive samples.
-        device: Only this device. None means all devices. Sum only over devices of kind `disk`,
+        interval_s: Length of an interval; None means one row between consecutive samples.
+        device: Only this device; None means all devices. Sum only over devices of kind `disk`,
             because I/O of a partition or a stacked device is counted again at the disks below
             it.
 

@@ -93,7 +93,7 @@ class LimitsUsed:
 
     Attributes:
         version: Version of the control groups.
-        device: The device to which disk limits apply. None means no disk limits.
+        device: The device to which disk limits apply; None means no disk limits.
         uses: Use of each limit.
         notes: Notes for readers.
         oom_kills: Number of processes killed for lack of memory; None if not counted.

@@ -37,8 +37,9 @@ class Peak:
 def memory_peaks(run: Run, *, under_load: bool = False) -> tuple[dict[str, Peak], Peak]:
     """Return the memory peaks of each operation, and of the whole measured part.
 
-    Samples belong to one operation only if operations do not overlap. Otherwise, and under a
-    load, only the peak of the whole is known, and the engine's own figure for each operation.
+    Samples belong to one operation only if operations do not overlap. If operations overlap, as
+    under a load, only the peak of the whole is known, and the engine's own figure for each
+    operation.
     """
     samples = engine_samples(run)
     engine_bytes = _engine_bytes(run)
@@ -78,8 +79,8 @@ def _with_later(seen: dict[str, Peak], later: Mapping[str, int]) -> dict[str, Pe
 def engine_samples(run: Run) -> pl.DataFrame:
     """Return the memory of all the engine's processes at each sample: the columns of `SAMPLES`.
 
-    `pss_bytes` is null in samples that did not read it. It covers the processes that reported
-    it.
+    `pss_bytes` is null in samples that did not read it. The sum covers the processes that
+    reported their PSS.
     """
     if not run.has("processes"):
         return pl.DataFrame(schema=SAMPLES)

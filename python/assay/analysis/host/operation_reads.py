@@ -60,7 +60,7 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
 
     Args:
         run: Any run, complete or not.
-        device: Name as in /proc/diskstats. None means the device that holds the data.
+        device: Name as in /proc/diskstats; None means the device that holds the data.
 
     Figures are null if nothing was sampled. The table is empty if operations overlap, because a
     device's reads cannot be assigned to them.
@@ -88,7 +88,7 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
 def own_read_bytes(run: Run, operation: str) -> float | None:
     """Return the median bytes that the engine read from devices in an execution of an operation.
 
-    It is None if the kernel did not count these reads.
+    The result is None if the kernel did not count these reads.
     """
     if not (run.has("events") and run.has("tasks")):
         return None

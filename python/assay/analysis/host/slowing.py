@@ -72,7 +72,7 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
 
     Args:
         run: The run.
-        window_ns: Begin and end of a part of the run. None means the whole run. Rows are some
+        window_ns: Begin and end of a part of the run; None means the whole run. Rows are some
             milliseconds apart during stops, otherwise 100 ms.
     """
     asked: dict[str, float] = run.facts["request"].get("slow") or {}

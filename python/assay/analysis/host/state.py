@@ -33,11 +33,11 @@ class StartingState:
 
     Attributes:
         asked: Requested state: `hot`, `cold`, `os-warm` or `loaded`.
-        passes: Number of untimed passes before the timed ones. None means a mix.
+        passes: Number of untimed passes before the timed ones; None means a mix.
         how: Steps that were taken to reach the state.
         left: Steps that were not taken or had no effect.
         host_changes: Changes that affect other users of the host.
-        data_bytes: Size of the data files, or of the user's file. None means a running server.
+        data_bytes: Size of the data files, or of the user's file; None means a running server.
         resident_bytes_before_start: Bytes of these files in memory before the engine's start; None
             if it was not restarted after loading.
         resident_bytes_after_start: Bytes of these files in memory after the start, before the first
@@ -52,7 +52,7 @@ class StartingState:
         page_cache: Whether the engine reads its files through the page cache, by its own
             declaration.
         first_operation: The first timed query whose plan reads tables, or else the first timed
-            query. None if no query succeeded. Refresh functions do not count.
+            query; None if no query succeeded. Refresh functions do not count.
         first_read_bytes: Bytes that the first query read from devices; None if not measured.
         first_scans: Whether the first query reads tables, by its plan; None if not known.
         earlier_read_bytes: Bytes that earlier timed operations read from devices.
@@ -79,8 +79,8 @@ class StartingState:
     def resident_share(self) -> float | None:
         """The share of the data in the page cache, 0 to 1; None if not known.
 
-        It is the share before the engine's start or, if the engine continued after loading,
-        before the first query.
+        The share is measured before the engine's start or, if the engine continued after
+        loading, before the first query.
         """
         before = self.resident_bytes_before_start
         resident = self.resident_bytes_after_start if self.asked == LOADED else before

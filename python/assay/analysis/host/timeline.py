@@ -219,8 +219,8 @@ def _others(ours: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
     """Return the machine's busy time beyond the run's own accounts, as a series that never falls.
 
     CPUs and processes are sampled at different moments, so their difference fluctuates. The
-    returned value is the mean of the maximum so far and the minimum from then on. It equals the
-    difference wherever the difference rises for good.
+    returned value is the mean of the maximum so far and the minimum from then on. This mean
+    equals the difference wherever the difference rises for good.
     """
     of_ours = ours.group_by("time_ns").agg(pl.col("cpu_ns").sum().alias("ours_ns"))
     difference = pl.col("cpu_ns") - pl.col("ours_ns").fill_null(0.0)

@@ -64,8 +64,8 @@ class Account:
     """The mean time of a transaction or pass, split by operation and statement.
 
     Attributes:
-        is_mix: Whether the whole is the time of a transaction. Otherwise it is the time of a
-            pass over all operations.
+        is_mix: Whether the whole is the time of a transaction. Otherwise the whole is the time
+            of a pass over all operations.
         between_s: Time of a transaction outside of successful operations: the client's own time,
             failed operations, and in an open load the wait until the start.
     """

@@ -1,8 +1,8 @@
 """Measures the backlog of an open load: operations due and not yet started, over time.
 
 In an open load operations become due at a fixed rate, whether or not a client is free. If the
-engine is slower than this rate, the backlog grows until the run ends. Then every percentile of
-latency depends on the length of the run, not on the engine.
+engine is slower than this rate, the backlog grows until the run ends. With a growing backlog,
+every percentile of latency depends on the length of the run, not on the engine.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def schedule(
     """Return the progress of an open load against its schedule, from the frame of `backlog`.
 
     An operation that was due less than `late_start_s` before the end, and not started by then,
-    was neither in time nor late. It is left out of the share.
+    was neither in time nor late, so the share does not include it.
     """
     late_ns = round(late_start_s / NS)
     in_time = (pl.col("started_ns") - pl.col("scheduled_ns") < late_ns).fill_null(value=False)

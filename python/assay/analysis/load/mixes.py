@@ -35,15 +35,15 @@ class Mixes:
         mixes: Number of measured mixes that ended.
         mixes_max: Maximum number of mixes for a run that continues until mixes are steady. None
             means another run.
-        rate_per_s: Mixes per second over all measured mixes. None means no complete mix.
+        rate_per_s: Mixes per second over all measured mixes; None means no complete mix.
         why_no_reads: Reason why the bytes that the engine read are not known; None if they are
             known.
         state: Steadiness of the mixes.
         warmup: Mixes of the warm-up, in batches of the same kind as the measured ones.
         figures: The specification's figures as (name, value in the steady part, value over all
-            measured mixes). Empty if the specification names none, or all mixes are steady.
+            measured mixes); empty if the specification names none, or all mixes are steady.
         counted: Bytes per mix that the engine counted as read into its cache: (mean before the
-            steady part, median within it). None if the engine has no such counter, or it was not
+            steady part, median within it); None if the engine has no such counter, or it was not
             read.
     """
 
@@ -86,7 +86,7 @@ def mixes_of(
     Args:
         run: The run.
         engine: The engine's counters, from `engine_counters`.
-        whole: All measured mixes with the specification's figures. None means that the
+        whole: All measured mixes with the specification's figures; None means that the
             specification names no figures.
     """
     phase = measured_phase(run.facts)
@@ -118,7 +118,8 @@ def mixes_of(
 def steady_since_ns(run: Run) -> int | None:
     """Return the time in CLOCK_MONOTONIC ns at which a run's mixes became steady.
 
-    It is None if mixes did not become steady, or were steady from the first measured mix on.
+    The time is None if mixes did not become steady, or were steady from the first measured mix
+    on.
     """
     mixes = mixes_of(run)
     if mixes is None or not mixes.state.steady or not mixes.state.begins:
@@ -163,8 +164,8 @@ def _with_counted(
 def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[float]]:
     """Return the times of readings in seconds, and the bytes read into the engine's cache by then.
 
-    Both are empty if a reading is missing or the counter was reset, because the growth is not
-    known.
+    Times and bytes are empty if a reading is missing or the counter was reset, because the
+    growth is not known.
     """
     figures = (engine or {}).get("series", ())
     series = next((figure for figure in figures if figure["name"] == COUNTED), None)

@@ -106,7 +106,7 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
 
     Args:
         run: The run.
-        since_ns: Mixes that began before this time do not count. None means all count.
+        since_ns: Mixes that began before this time do not count; None means all count.
     """
     phase, declared = measured_phase(run.facts), run.facts["workload"].get("sequence")
     if declared is None or not phase.get("in_order"):

@@ -70,7 +70,7 @@ class Stall:
         missing: Number of operations below the median throughput, over all intervals of the
             stall.
         longest_s: Longest latency of operations that ended in the stall or just after it.
-        moved: The counter that stands out most. None if no counter does, or none was read in the
+        moved: The counter that stands out most; None if no counter does, or none was read in the
             stall.
     """
 

@@ -4,8 +4,8 @@ The start is cut off at the truncation point MSER (White 1997, White, Cobb and S
 which minimises the standard error of the remaining mean. The rest is steady if no relevant drift
 remains: the 90 % interval of the Theil-Sen trend (Sen 1968), widened for the correlation of
 consecutive batches (Yue and Wang 2004), lies within stated bounds, as in a test of equivalence
-(Schuirmann 1987). So a series that is too noisy for a verdict is not steady. This module is
-plain Python, because the driver's host evaluates it during the load.
+(Schuirmann 1987). So a series that is too noisy for a verdict is not steady. The module
+`steady_state` is plain Python, because the driver's host evaluates it during the load.
 """
 
 from __future__ import annotations

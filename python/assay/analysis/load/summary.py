@@ -45,7 +45,7 @@ class OperationLoad:
         throughput_per_s: Successful operations per second.
         latency: Latency from the due time.
         service: Service time from the start.
-        latency_with_failed: Latency with failed and skipped operations counted as timed out.
+        latency_with_failed: Latency with failed and skipped operations counted as timed out;
             None if all succeeded, or without a time-out. Only for all operations together.
         driver_lag: The part of latency in which the driver was busy with other operations. None
             in older records. Only for all operations together.
@@ -90,7 +90,7 @@ class LoadSummary:
         all_operations: Figures of all operations together.
         by_name: Figures of each operation.
         pace: Throughput over time.
-        schedule: Progress of an open load against its schedule. None means a closed load.
+        schedule: Progress of an open load against its schedule; None means a closed load.
     """
 
     load: Load

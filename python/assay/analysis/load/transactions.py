@@ -30,7 +30,7 @@ class Rate:
         counted: Total number of successful executions.
         operation, seconds: The operation that counts, and the seconds in which it was counted.
         waits: Whether clients waited for keying and think times.
-        least, most: Possible range of the rate with waits at this scale. None means no limit.
+        least, most: Possible range of the rate with waits at this scale; None means no limit.
         clients, terminals: Number of clients, and number that the specification requires with
             waits.
     """
@@ -61,10 +61,10 @@ class TransactionType:
         name, title: Name and title in the workload.
         ok, failed: Number of transactions that succeeded and failed.
         share: Share of all successful transactions; None if none succeeded.
-        share_min: Lowest share that the specification allows. None means no limit.
+        share_min: Lowest share that the specification allows; None means no limit.
         retries: Number of retried attempts, by class of their error.
         latency, service: Latency and service time of successful transactions.
-        limit_s: Limit of the 90th percentile of latency. None means no limit.
+        limit_s: Limit of the 90th percentile of latency; None means no limit.
         limit_kept: Whether the limit was met; None if no limit, or too few transactions succeeded.
     """
 

@@ -38,7 +38,7 @@ class LoadView:
         heat: The frame of `heat_map`, with columns that are `heat_column_s` wide.
         curves: operation, beyond_share, seconds: the tail of each operation's latency.
         curves_left_out: Number of operations without a curve, because there are too many.
-        backlog: The backlog over time: time_s, waiting. None for a closed load.
+        backlog: The backlog over time: time_s, waiting; None for a closed load.
     """
 
     interval_s: float

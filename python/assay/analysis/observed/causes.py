@@ -1,8 +1,8 @@
 """Splits the time of observed statements by cause, from samples of their sessions.
 
 A waiting session reports the wait event. A session without a wait event is on a CPU or ready to
-run. Its time is divided by the CPU time and the run queue time of all sessions' processes. The
-rest is not explained.
+run. The CPU time and run queue time of all sessions' processes explain the time without wait
+events. The remainder is reported as unexplained.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def cpu_use(processes: pl.DataFrame, sessions: set[int], window: tuple[int, int]
 
     Args:
         processes: Rows of the stream `processes`.
-        sessions: Pids of the sessions and their workers. Empty if sessions have no processes of
+        sessions: Pids of the sessions and their workers; empty if sessions have no processes of
             their own.
         window: Begin and end of the observation.
     """

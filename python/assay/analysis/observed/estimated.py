@@ -1,8 +1,8 @@
 """Completes plans of observed statements with the optimiser's estimates, without execution.
 
-A plan without execution has no rows and no times. Its estimates still show whether a full scan
-keeps few rows. Each operator's share of the time is assumed to be proportional to the rows that
-it handles. Findings that depend on this assumption are marked as suspected.
+A plan without execution has no rows and no times. The plan's estimates still show whether a full
+scan keeps few rows. Each operator's share of the time is assumed to be proportional to the rows
+that it handles. Findings that depend on this assumption are marked as suspected.
 """
 
 from __future__ import annotations

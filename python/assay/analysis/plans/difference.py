@@ -91,7 +91,7 @@ class PlanChange:
         says: Text on the change, such as `lineitem is read by scan, not by index scan of l_order`.
         before_s, after_s: Thread-seconds of the changed part. For a join order, parallelism and
             the whole plan they include all inputs. For a step they are its own time and that of
-            its hash table. None if the plan has no such step, and for estimates, which take no
+            its hash table; None if the plan has no such step, and for estimates, which take no
             time.
     """
 

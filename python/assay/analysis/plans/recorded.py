@@ -82,7 +82,7 @@ class Captured:
         plans: Plans by operation, one for each statement, without statements that have none.
         missing: Statements without a plan.
         costs: Cost of capturing each operation.
-        capture_s: Elapsed time of all captures. None means no capture.
+        capture_s: Elapsed time of all captures; None means no capture.
         reason: Reason why plans are missing; None if all operations were captured.
         grammar: SQL dialect of the statements, by its name in sqlglot; None for the syntax that
             all dialects share.

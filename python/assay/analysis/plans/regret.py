@@ -50,11 +50,11 @@ class ForcedPlan:
         action: Description of how the plan was forced.
         rounds_s: Seconds in each round; empty if it did not finish.
         cut_off_s: Seconds after which it was cancelled; None if it was not cancelled.
-        failed: Reason of another failure. None means no failure.
+        failed: Reason of another failure; None means no failure.
         cost: Cost by the optimiser's estimate, in its own unit.
         estimated_rows: Sum of the rows that the optimiser expects from all joins.
         rows: Sum of the rows that all joins returned.
-        differs: Difference of its result from the chosen plan's. None means no difference.
+        differs: Difference of its result from the chosen plan's; None means no difference.
         joined: Join order as text.
     """
 
@@ -104,8 +104,8 @@ class Regret:
         by_estimated_rows: Rank correlation of the expected join rows and time. For an engine
             without costs, these estimates depend on the forced order, so they are not
             comparable.
-        by_rows: Rank correlation of the actual join rows and time. It shows the limit of
-            cardinality estimates.
+        by_rows: Rank correlation of the actual join rows and time. This correlation shows the
+            limit of cardinality estimates.
     """
 
     plans: tuple[ForcedPlan, ...]
@@ -122,7 +122,7 @@ def regret_of(once: Run, rounds: Run | None, planned: Sequence[Run]) -> Regret |
 
     Args:
         once: The run that executed every plan once.
-        rounds: The run that timed plans in turns. None means that each plan ran only once.
+        rounds: The run that timed plans in turns; None means that each plan ran only once.
         planned: Runs that only planned, so that estimates are those of the plans as chosen.
     """
     forced = once.facts["request"]["forced"]

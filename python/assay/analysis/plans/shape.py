@@ -1,7 +1,7 @@
 """The shape of a plan: its operators, tables and their order, without any number.
 
-Two statements whose plans have the same shape are executed in the same way. This module also
-returns the rows of a plan's joins, as expected and as counted.
+Two statements whose plans have the same shape are executed in the same way. The module `shape`
+also returns the rows of a plan's joins, as expected and as counted.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def join_order(plan: Plan, tables: Mapping[str, str]) -> Order | None:
 
     Args:
         plan: The plan.
-        tables: Name of the table by its name in the query. Empty for a subquery.
+        tables: Name of the table by its name in the query; empty for a subquery.
 
     Returns:
-        The join order. None if the plan does not identify each table.
+        The join order; None if the plan does not identify each table.
     """
     order = _ordered(plan.root, tables)
     return order if order is not None and sorted(_leaves(order)) == sorted(tables) else None

@@ -1,9 +1,9 @@
 """Splits the time of plans by kind of work, with the same names as CPU samples.
 
 If an engine's functions have no names, a CPU sample shows only the file. The plan shows the
-purpose and time of each operator. Both are shares of thread time. An operator's time includes
-waits, page faults and all functions that it called, while each CPU sample has its own kind of
-work.
+purpose and time of each operator. Times of operators and CPU samples are both shares of thread
+time. An operator's time includes waits, page faults and all functions that it called, while each
+CPU sample has its own kind of work.
 """
 
 from __future__ import annotations

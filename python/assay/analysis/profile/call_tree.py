@@ -33,8 +33,8 @@ def call_tree(
             for samples that are artefacts.
         parent: For each node, the index of its caller's node, which comes first; -1 for an
             outermost node.
-        label, module, work: For each node, indexes of its texts. Its work is the most frequent
-            one among samples at and below the node, and `work_samples` is their number.
+        label, module, work: For each node, indexes of its texts. The work of a node is the most
+            frequent one among samples at and below the node, and `work_samples` is their number.
         own, total: For each node, the number of samples at it, and the number at and below it.
         counts: For each operation, a list of nodes and a list of the operation's samples at
             these nodes, so that `zip(*counts[name])` returns pairs.

@@ -23,10 +23,10 @@ def difference_tree(
     """Return the call tree of `call_tree`, with each node's difference to another profile.
 
     Further keys, each with one value per node: theirs_s (CPU seconds of a pass), difference_s
-    (ours minus theirs), low_s and high_s (95 % interval), is_noise (as in `compare`). The latter
-    three are null if no operation has two passes. All are null for a node that merges small
-    ones. A function that only the other run called has no node; its samples count for its
-    caller.
+    (ours minus theirs), low_s and high_s (95 % interval), is_noise (as in `compare`). low_s,
+    high_s and is_noise are null if no operation has two passes. All are null for a node that
+    merges small ones. A function that only the other run called has no node; its samples count
+    for its caller.
 
     Only operations of both profiles are compared, without artefacts.
     """

@@ -66,7 +66,7 @@ def place(
     Args:
         samples: Samples with time_ns and pid, ordered by time.
         passes: Rows of `measured_passes`.
-        owners: Sessions of server processes, as pairs of pid and session. None if processes do not
+        owners: Sessions of server processes, as pairs of pid and session; None if processes do not
             show their session.
         background: Processes that work for no session.
     """

@@ -257,7 +257,7 @@ def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -
     """Return samples, without the operation for work that the server did for other clients.
 
     Assay's probes are among these clients. Such work is done during an operation, but not for
-    it. Its samples keep the sequence, which identifies them.
+    it. Samples of other clients keep the sequence, which identifies them.
     """
     if served is None:
         return samples

@@ -52,7 +52,7 @@ class Shares:
     def by_chance(self) -> float | None:
         """The distance of `agreement` from 1 that chance explains, at 95 % confidence.
 
-        It is None if CPU time was not metered.
+        The distance is None if CPU time was not metered.
         """
         if not self.metered_s:
             return None

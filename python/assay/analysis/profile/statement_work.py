@@ -81,7 +81,7 @@ def executed(run: Run) -> pl.DataFrame | None:
     """Return the measured executions of statements in successful operations, by start.
 
     Columns: sequence (of the operation), session, operation, statement (null for an operation of
-    one statement), started_ns, finished_ns. None if statements of a session overlap.
+    one statement), started_ns, finished_ns; None if statements of a session overlap.
     """
     if run.facts["request"].get("pipeline"):
         return None

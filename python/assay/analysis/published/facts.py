@@ -32,7 +32,7 @@ class Article(Facts):
     """The article that published the figures.
 
     Attributes:
-        title: Title of the article. If it is missing, the series must be given.
+        title: Title of the article. Without a title, the series must be given.
         series: Series that the article belongs to.
         about: Summary of its content, not a quotation.
         author: Author of the article.
@@ -203,7 +203,7 @@ class DerivedFacts(Facts):
 
     Attributes:
         name: Short name of the figure.
-        figure: The figure with which it is shown. None means at the end, with all others.
+        figure: The figure with which it is shown; None means at the end, with all others.
         analysis: Name of an analysis in `derived.ANALYSES`.
         inputs: The analysis's arguments: numbers, references such as `states.hot` (figure and
             value) or `profile/functions/cs_decode/share` (figure, table, row, column), or lists.

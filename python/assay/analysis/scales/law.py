@@ -5,8 +5,9 @@ slope of logarithms over its runs. A drift from round to round affects all runs 
 and cancels. The exponent is the mean over the rounds, with Student's interval. With two sizes
 this is the interval of the ratio (`rounds`) divided by the logarithm of the sizes' ratio.
 
-The prediction for another size uses one line through all runs. Its interval is that of a new
-observation, from the residuals of single runs (Draper and Smith, Applied Regression Analysis).
+The prediction for another size uses one line through all runs. The interval of the prediction is
+that of a new observation, from the residuals of single runs (Draper and Smith, Applied
+Regression Analysis).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Predicts a lower bound of a workload's time at another size, on a cluster.
 
-Each operation costs CPU time, bytes between nodes and bytes from storage, as measured. These
-costs are extrapolated to the requested size by the power law of the measured sizes; with one
-size, in proportion to the data. The time of an operation is at least the longest of three: CPU
-time over all cores, bytes over all network ports, and bytes over all disks. This is a lower
-bound: all other waits of nodes come on top. Every step is listed as an assumption.
+Each operation costs CPU time, bytes between nodes and bytes from storage, as measured. The costs
+of operations are extrapolated to the requested size by the power law of the measured sizes; with
+one size, in proportion to the data. The time of an operation is at least the longest of three:
+CPU time over all cores, bytes over all network ports, and bytes over all disks. The longest time
+is a lower bound: all other waits of nodes come on top. Every step is listed as an assumption.
 
 If rows are sent to the node of their key, one in N stays on its node, so 1 - 1/N of the moved
 rows go over the network. The bytes that n nodes sent are converted to N nodes by the factor (1 -
@@ -140,7 +140,7 @@ class Sized:
         beyond: Factor to the largest measured scale.
         operations: Operations of the workload, in its order.
         data_bytes: Bytes of data on all disks; None if not known.
-        memory_bytes: Peak memory of a node in bytes. None if not known: a single scale, or
+        memory_bytes: Peak memory of a node in bytes; None if not known: a single scale, or
             memory that does not grow with the data, does not show the base memory of the
             processes.
         fits: Whether the data fit into the memory of all nodes; None if not known.

@@ -1,8 +1,8 @@
 """Computes intervals that stay valid after every round, so that an experiment may stop early.
 
-Student's interval is valid for a number of rounds that was fixed beforehand. If it is checked
-after each round, and the experiment stops as soon as it excludes zero, the error rate is far
-higher than stated.
+Student's interval is valid for a number of rounds that was fixed beforehand. If Student's
+interval is checked after each round, and the experiment stops as soon as the interval excludes
+zero, the error rate is far higher than stated.
 """
 
 from __future__ import annotations

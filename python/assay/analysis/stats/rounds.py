@@ -69,7 +69,7 @@ def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | N
 
     Args:
         ratios: One ratio per round, above zero.
-        noise: Variation between rounds. None means that it is estimated from these ratios.
+        noise: Variation between rounds; None means that it is estimated from these ratios.
     """
     if not ratios:
         return None

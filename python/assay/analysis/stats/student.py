@@ -19,7 +19,7 @@ class Mean:
 
     Attributes:
         value: Mean in the unit of the values.
-        interval: 95 % interval in the same unit. None means a single value.
+        interval: 95 % interval in the same unit; None means a single value.
     """
 
     value: float

@@ -23,7 +23,7 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
         groups: Values of each group. Empty groups are ignored.
 
     Returns:
-        Probability, 0 to 1. None if fewer than two groups have values, or no group has two
+        Probability, 0 to 1; None if fewer than two groups have values, or no group has two
         values.
     """
     filled = [group for group in groups if group]
@@ -46,7 +46,7 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
 def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
     """Return the share of total variance explained by group: epsilon squared (Kelley 1935).
 
-    Its expected value is 0 if groups explain nothing.
+    The expected value of epsilon squared is 0 if groups explain nothing.
 
     Args:
         groups: Values of each group. Empty groups are ignored.

@@ -32,7 +32,7 @@ class ClientTime:
         clients: Number of clients.
         operation_s: Total time of a client per successful operation, including failed and
             retried attempts.
-        failed_s: Time in failed attempts, by operation. It is not split further.
+        failed_s: Time in failed attempts by operation, not split further.
         causes: The remaining time by cause; empty if the sessions' causes are not known.
         statements: Time of answered statements, by operation and name. An operation of one
             statement is one entry.

@@ -97,7 +97,7 @@ class ScalingLimit:
     """The limit of a load's scaling.
 
     Attributes:
-        name: Name in `NAMES`. None means that operations hardly take longer, or that no cause
+        name: Name in `NAMES`; None means that operations hardly take longer, or that no cause
             stands out.
         clients, before: Numbers of clients that are compared.
         grown: All causes, the largest growth first.

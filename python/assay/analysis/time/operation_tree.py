@@ -38,7 +38,7 @@ def operation_tree(
         computing: Split of the CPU time in the engine's code; None if not known.
 
     Returns:
-        The root of the tree. None if the time was not split.
+        The root of the tree; None if the time was not split.
     """
     if where.get(UNCOVERED) is None:
         return None

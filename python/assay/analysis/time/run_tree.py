@@ -32,7 +32,7 @@ def run_tree(
         together: Shares by cause of all operations together; empty if not known.
 
     Returns:
-        The root of the tree. None if nothing was split.
+        The root of the tree; None if nothing was split.
     """
     split = [scaled(tree, shares[name]) for name, tree in trees.items() if shares.get(name)]
     if not split:

@@ -1,7 +1,7 @@
 """Splits an operation's time by cause.
 
-The counters of the engine's tasks are read just outside each timed interval. Their
-thread-seconds are CPU time in user mode, CPU time in the kernel, waits for a CPU and waits for
+The counters of the engine's tasks are read just outside each timed interval. The thread-seconds
+of these tasks are CPU time in user mode, CPU time in the kernel, waits for a CPU and waits for
 disk. The rest of `threads at work x wall` is `uncovered`: idle workers, locks, and all other
 time without a counter. Each part is divided by this product and scaled to the wall time, so the
 parts of an operation add up to its time.
@@ -9,12 +9,13 @@ parts of an operation add up to its time.
 Above `COVERAGE_MAX` the parts are null: reading counters around an operation of microseconds
 costs more than the operation.
 
-Processes of a server report CPU time in ticks, which are longer than many operations. Then the
-sum comes from the scheduler's clock, and ticks only divide it between user mode and kernel.
+Processes of a server report CPU time in ticks, which are longer than many operations. With such
+ticks the sum of CPU time comes from the scheduler's clock, and ticks only divide it between user
+mode and kernel.
 
-Coverage is the accounted share before any scaling. It combines independent sources (rusage, the
-scheduler, delay accounting, and the clock), so errors become visible: above 1, more time was
-accounted for than elapsed.
+Coverage is the accounted share before any scaling. Coverage combines independent sources
+(rusage, the scheduler, delay accounting, and the clock), so errors become visible: above 1, more
+time was accounted for than elapsed.
 """
 
 from __future__ import annotations
@@ -124,8 +125,8 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
 def user_share(readings_table: pl.DataFrame) -> pl.DataFrame:
     """Return user mode's share of each operation's CPU time: operation, user_share.
 
-    The share is that of all its passes, or of the run if they were too short for a tick. It is
-    null if the run has no CPU time.
+    The share is that of all its passes, or of the run if they were too short for a tick. The
+    share is null if the run has no CPU time.
     """
     return (
         readings_table.group_by("operation", maintain_order=True)

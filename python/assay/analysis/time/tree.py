@@ -29,7 +29,7 @@ class TimeNode:
         title: Title for readers.
         share: Share of the wall time of the whole tree, 0 to 1.
         children: Parts of this node; empty if not split further.
-        source: The measurement that split the node. None means the same as its parent's.
+        source: The measurement that split the node; None means the same as its parent's.
     """
 
     name: str

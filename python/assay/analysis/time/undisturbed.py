@@ -1,8 +1,9 @@
 """Measures the time that threads were ready to run while other programs had the CPU.
 
-On a busy host this time is most of the noise, and it is no part of the engine's own time. It is
-measured per thread, so it can be subtracted from times that are compared. Time that a CPU quota
-holds back counts as a wait for a CPU, too; runs with a quota are compared without correction.
+On a busy host, waits for a CPU are most of the noise, and no part of the engine's own time. They
+are measured per thread, so they can be subtracted from times that are compared. Time that a CPU
+quota holds back counts as a wait for a CPU, too; runs with a quota are compared without
+correction.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Splits an operation's time by cause, on a CPU and waiting.
 
-The whole is the time that the threads at work existed within the operation. It is compared with
-independent sources: CPU time and run queue time from the kernel's counters, stolen time from the
-hypervisor, sleep from sampled thread states, and its cause from the kernel or the engine. No
-source is computed as the remainder of the others. The time that no source accounts for is
-`uncovered`.
+The whole is the time that the threads at work existed within the operation. The whole is
+compared with independent sources: CPU time and run queue time from the kernel's counters, stolen
+time from the hypervisor, sleep from sampled thread states, and its cause from the kernel or the
+engine. No source is computed as the remainder of the others. The time that no source accounts
+for is `uncovered`.
 
 For serial passes CPU and run queue time are read just outside of each timed interval. Under a
-load they are read at the edges of the measured part. They are then divided among operations by
-the number of samples in which their threads ran or were ready to run.
+load they are read at the edges of the measured part. These counters are then divided among
+operations by the number of samples in which their threads ran or were ready to run.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def wall_split(run: Run) -> pl.DataFrame | None:
     operations`, unless they execute a single operation.
 
     Returns:
-        The split. None for a run without samples of threads, or if a server's processes cannot
+        The split; None for a run without samples of threads, or if a server's processes cannot
         be assigned to its several sessions.
 
     Raises:
@@ -167,7 +167,7 @@ def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = Non
     Args:
         run: The run of the spans.
         spans: All spans; they show the addresses at which threads rest.
-        placed: The spans to return, with the column with_workers. None means all spans, which
+        placed: The spans to return, with the column with_workers; None means all spans, which
             then have this column.
     """
     placed = spans if placed is None else placed

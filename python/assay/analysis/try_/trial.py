@@ -62,7 +62,7 @@ class Judged:
     """The figures that a verdict is based on.
 
     Attributes:
-        operations: Operations whose times are added up. Empty means the whole run.
+        operations: Operations whose times are added up; empty means the whole run.
         predicted: Predicted saving as a share of these operations' time; None if not predicted.
         gain: Measured gain; None if not compared.
     """
@@ -108,7 +108,7 @@ class Times:
         operations: Seconds of each successful operation: the median over passes, or the mean
             under a load.
         whole_s: Seconds per operation of a load: the inverse of the throughput of a closed load,
-            or the mean latency of an open load. None without a load, where the whole is the sum.
+            or the mean latency of an open load; None without a load, where the whole is the sum.
     """
 
     operations: Mapping[str, float]
@@ -145,7 +145,7 @@ def judge_trial(
     Args:
         rounds: At least one round.
         predicted: Predicted saving as a share of the whole time.
-        operations: Operations that the finding names. Empty means all.
+        operations: Operations that the finding names; empty means all.
     """
     every = [set(times.operations) for pair in rounds for times in pair]
     common, seen = set.intersection(*every), set.union(*every)
@@ -181,7 +181,7 @@ def judged_times(
 
     Args:
         rounds: At least one round.
-        operations: Operations that the change concerns. Empty means all.
+        operations: Operations that the change concerns; empty means all.
 
     Returns:
         The operations that are added up (empty for the whole), and the pairs in seconds.
@@ -224,8 +224,8 @@ def _each_predicted(
 ) -> float | None:
     """Return each operation's predicted saving, if all named ones save the same share.
 
-    It applies only without a load, because the operations' times in a load do not sum to the
-    whole.
+    The prediction applies only without a load, because the operations' times in a load do not
+    sum to the whole.
     """
     if predicted is None or whole is None or rounds[0][0].whole_s is not None or not names:
         return None

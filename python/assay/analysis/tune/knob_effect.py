@@ -40,9 +40,9 @@ class Turned:
     """The setting that differs between the levels of a factor.
 
     Attributes:
-        setting: Name of the setting. None if no setting differs, or several differ and none has
+        setting: Name of the setting; None if no setting differs, or several differ and none has
             a knob.
-        name: Name of its knob. None means that the engine's `knobs.toml` has none.
+        name: Name of its knob; None means that the engine's `knobs.toml` has none.
         effective: Name of the setting among those in force; None if the engine does not report
             it.
         moves, scheduling, blocking: Names of counters in the knob's declaration.
@@ -62,7 +62,7 @@ class ReadBack:
 
     Attributes:
         level: Name of the level.
-        asked: Requested value. None means that the level leaves the setting unchanged.
+        asked: Requested value; None means that the level leaves the setting unchanged.
         effective: Value in force in all runs of the level; None if not reported, or if it
             differs.
     """
@@ -213,7 +213,7 @@ def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[R
 def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
     """Return True if levels have different plans; None if plans are missing.
 
-    It is False if plans differ between the rounds of a level.
+    The result is False if plans differ between the rounds of a level.
     """
     shapes: list[set[tuple[str, ...]]] = []
     for runs in levels.values():

@@ -154,7 +154,7 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
 
     Args:
         asleep: Spans in passes.
-        causes: The only causes that wait events may name for these sleeps. None means all.
+        causes: The only causes that wait events may name for these sleeps; None means all.
     """
     words_of_sleeps = (
         asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")

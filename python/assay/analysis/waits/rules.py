@@ -77,7 +77,7 @@ class Sleep:
         channel: Kernel function in which the thread sleeps.
         call: Number of the system call.
         comm: Name of the thread.
-        at_rest: Whether threads of the process wait at this address between operations, too.
+        at_rest: Whether threads of the process wait at this address between operations, too;
             None if the thread waits at no address.
         with_workers: Whether the process works together with others on one operation; in an
             engine of one process, the thread.

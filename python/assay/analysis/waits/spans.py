@@ -7,11 +7,11 @@ samples are. In a gap without samples that is longer than usual in the run, the 
 a sample than the usual gap belongs to no span.
 
 Samples outside of an operation do not describe it: the session's thread slept before and after
-it. A span counts in an operation if a sample within the span was taken during the operation. It
-then counts for as long as its samples represent, even beyond the operation's edge. So sums over
-an operation's passes are right on average, however short the passes are. The sum of `looked_ns`
-over all states is about the time that the threads existed. It is not scaled, so that lost
-samples are visible.
+it. A span counts in an operation if a sample within the span was taken during the operation. The
+span then counts for the time that its samples represent, even beyond the operation's edge. So
+sums over an operation's passes are right on average, however short the passes are. The sum of
+`looked_ns` over all states is about the time that the threads existed. `looked_ns` is not
+scaled, so that lost samples are visible.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
     Columns: life, pid, tid, first_look_ns, last_look_ns, born_ns, over_ns, was_there, has_ended,
     on_cpu_ns, run_delay_ns (at its last sample), queued_ns. queued_ns is the estimated run queue
     time that is not in run_delay_ns, which the kernel updates only when the thread gets a CPU.
-    It is the time since the clocks stopped while the thread was runnable, and the same share of
-    its remaining time as of its life before.
+    The estimate is the time since the clocks stopped while the thread was runnable, and the same
+    share of its remaining time as of its life before.
     """
     running = pl.col("state").last() == RUNNING
     stood_ns = (pl.col("last_look_ns") - pl.col("first_look_ns")).last()

@@ -2,12 +2,12 @@
 
 In a server, the process of the session and its workers count as long as they live. The server's
 own processes (postmaster, I/O workers, log writer) work for all sessions, and their idle time is
-no wait of an operation. So they count only while they run or wait for a disk. Processes of other
-clients, including Assay's probe, are left out.
+no wait of an operation. So the server's own processes count only while they run or wait for a
+disk. Processes of other clients, including Assay's probe, are left out.
 
 In an engine of one process, embedded or threaded, the threads that ran most count: as many as
 were counted at the operation's edges. A threaded server has other threads, which manage
-connections or serve other clients. These threads do not count, whatever they ran.
+connections or serve other clients. Such management threads do not count, however long they ran.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def sessions_of(spans: pl.DataFrame) -> pl.Series:
 def serving(run: Run) -> pl.DataFrame | None:
     """Return the thread that served each connection: pid, tid, connection, session.
 
-    Connections of other clients have no session. None if the engine does not report threads.
+    Connections of other clients have no session; None if the engine does not report threads.
     """
     if not (run.has("connections") and run.has("activity")):
         return None
@@ -184,8 +184,8 @@ def of_process(
 ) -> pl.DataFrame:
     """Return the threads at work in each pass: life, sequence, kind, rank (1 ran most), ran_share.
 
-    In a pass shorter than the sampling interval, no thread was sampled while it ran. Then the
-    thread of a session of an embedded engine counts.
+    In a pass shorter than the sampling interval, no thread was sampled while it ran. In such a
+    pass, the session's thread of an embedded engine counts.
 
     Args:
         spans: Spans of one process's threads.
@@ -208,8 +208,8 @@ def of_process(
 def for_others(at_work: pl.DataFrame, named: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
     """Return the threads at work in each pass that serve others: life, sequence.
 
-    There are two kinds. Some ran less than another thread, and slept mostly for a client. Others
-    hardly ran, and slept as they do between operations: these manage the server.
+    Some threads that serve others ran less than another thread and slept mostly for a client.
+    Other threads hardly ran and slept as they do between operations: these manage the server.
 
     Args:
         at_work: Threads from `of_process`.

@@ -271,9 +271,10 @@ def wait_named(text: str) -> str:
 def without(operation: TimedOperation, left: Mapping[str, float]) -> Changed:
     """Return an operation after some of its thread-seconds are removed.
 
-    Its time shrinks by their share of the active threads' time. In the best case all removed
-    time was on the longest chain of steps, but the remaining work still needs its threads. In
-    the worst case only the part on that chain counts that did not fit on the other threads.
+    The operation's time shrinks by their share of the active threads' time. In the best case all
+    removed time was on the longest chain of steps, but the remaining work still needs its
+    threads. In the worst case only the part on that chain counts that did not fit on the other
+    threads.
 
     Args:
         operation: An operation whose time was split.

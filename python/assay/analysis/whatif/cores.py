@@ -36,8 +36,8 @@ def parallel_share(operation: TimedOperation) -> float:
 def threads_on(operation: TimedOperation, before: int, after: int) -> float:
     """Return the number of threads at work on another number of cores.
 
-    It grows with the cores if there are as many threads as cores. On one core it is not known
-    whether the single thread is a consequence of the single core.
+    The number of threads grows with the cores if there are as many threads as cores. On one core
+    it is not known whether the single thread is a consequence of the single core.
     """
     threads = max(1.0, operation.threads or 1.0)
     follows = before > 1 and abs(threads / before - 1) <= SAME_NUMBER_WITHIN

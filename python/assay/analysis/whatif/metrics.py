@@ -2,8 +2,8 @@
 
 The power-like and the throughput-like metric have the form of the TPC-H specification's metrics,
 for one stream without refresh functions: 22 intervals instead of 24, medians instead of one
-execution, and unrounded times instead of multiples of 0.01 s. They are no TPC metrics, and
-neither is their geometric mean.
+execution, and unrounded times instead of multiples of 0.01 s. The power-like and throughput-like
+metric are no TPC metrics, and neither is their geometric mean.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ class _Course:
     Attributes:
         now: The operation after the changes so far.
         least_s, most_s: Combined bounds of the models.
-        factor: Factor of each pass. None means that every pass is as long as `now`.
+        factor: Factor of each pass; None means that every pass is as long as `now`.
     """
 
     now: TimedOperation
@@ -190,7 +190,7 @@ def predict(
     Args:
         measured: The run.
         changes: The changes in the order of their application.
-        resampled: Resamples of the run from `resamples`. None means that they are drawn. Without
+        resampled: Resamples of the run from `resamples`; None means that they are drawn. Without
             resamples the prediction has no intervals.
 
     Raises:

@@ -67,7 +67,8 @@ class TimedOperation:
     def active_s(self) -> float:
         """Thread-seconds of threads that did not wait for others of the operation.
 
-        It is at least the operation's time: a missing rest is one thread's unexplained time.
+        The sum is at least the operation's time: a missing rest is one thread's unexplained
+        time.
         """
         return max(self.seconds, self._sum(name for name in PARTS if name not in FOLLOW))
 
@@ -111,7 +112,7 @@ class Measured:
             measured.
         has_composite: Whether the workload's specification has a composite metric of both tests.
         without_time: Operations that never succeeded, so that no metric has a value.
-        test: The specification's test, as it was carried out. None without a test.
+        test: The specification's test, as it was carried out; None without a test.
     """
 
     run: str

@@ -137,7 +137,7 @@ def diagnose(
         known_capacities: Known capacities by option of `--limit`, in the option's unit.
 
     Returns:
-        The diagnosis. None if the operation did not succeed in an unhindered run.
+        The diagnosis; None if the operation did not succeed in an unhindered run.
     """
     timed = [timed_run for run in runs if (timed_run := _timed(run, operation)) is not None]
     free = [timed_run for timed_run in timed if is_unhindered(timed_run.request)]

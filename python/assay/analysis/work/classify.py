@@ -40,7 +40,7 @@ class NodeRules:
 
     Attributes:
         rules: Index of the rule; None if no rule matched.
-        decided: Index of the frame that matched. None if no frame has a name, or all named
+        decided: Index of the frame that matched; None if no frame has a name, or all named
             frames defer to their callers.
     """
 

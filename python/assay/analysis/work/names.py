@@ -41,7 +41,7 @@ class Group(NamedTuple):
 def label(name: str) -> str:
     """Return a function without return type, parameters and hash, such as `std::sort<int*>`.
 
-    It never raises, and returns a label unchanged.
+    The function never raises, and returns a label unchanged.
     """
     while True:
         clones = CLONE.findall(name)
@@ -59,7 +59,7 @@ def without_clone(name: str) -> str:
 def family(name: str) -> str:
     """Return the family of a label: without copy suffix, with template arguments as `<*>`.
 
-    It never raises, and returns a family unchanged.
+    The function never raises, and returns a family unchanged.
     """
     while True:
         shorter = _collapsed(without_clone(name))

@@ -1,7 +1,7 @@
 """Rules that assign code to kinds of work, and the rejection of rules that prove nothing.
 
-A rule depends on names of functions or of their callers. It may not match by file alone, or by
-the frames that are outermost in every stack: such a rule would match all samples and explain
+A rule depends on names of functions or of their callers. A rule may not match by file alone, or
+by the frames that are outermost in every stack: such a rule would match all samples and explain
 none.
 """
 
@@ -100,10 +100,10 @@ class Rule:
         work: Kind of work of matching frames; None for artefacts.
         artefact: Reason why matching samples contain no information about the engine; None for
             work.
-        symbols: Globs for a function's name without parameters. Empty means any named function.
-        modules: Globs for the name of its file. Empty means any file.
-        under: Globs of which one must match the name of some caller. Empty means any caller.
-        step: The step (one of `STEPS`) of matching frames. None means no single step, or
+        symbols: Globs for a function's name without parameters; empty means any named function.
+        modules: Globs for the name of its file; empty means any file.
+        under: Globs of which one must match the name of some caller; empty means any caller.
+        step: The step (one of `STEPS`) of matching frames; None means no single step, or
             execution.
         says: A sentence for readers.
         origin: Location of the rule, such as `operations.toml, rule 3`.
