@@ -121,7 +121,7 @@ def seconds_of(run: Run) -> dict[str, float | None]:
 
 @lru_cache(maxsize=512)
 def test_of(run: Run) -> Played | None:
-    """Return the test of a run; None without one."""
+    """Return the benchmark test that a run executed; None without a test."""
     return played(run)
 
 

@@ -24,7 +24,7 @@ TENTHS_BELOW = 10_000
 
 @dataclass(frozen=True)
 class Spread:
-    """One quantity over the rounds of a study.
+    """The values of one quantity over the rounds of a study.
 
     Attributes:
         middle: Median.

@@ -35,7 +35,7 @@ class Bound:
 
 
 def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
-    """Return what bounds an operation.
+    """Return the resource that bounds an operation.
 
     Args:
         removal: The operation without its computation; None if that was not run.

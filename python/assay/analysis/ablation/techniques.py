@@ -1,4 +1,4 @@
-"""Measures the worth of planner and executor techniques, from runs without each of them."""
+"""Measures the effect of planner and executor techniques, from runs without each technique."""
 
 from __future__ import annotations
 

@@ -85,8 +85,8 @@ class Expected:
     def ties(self, tolerances: Tolerances) -> list[range]:
         """Return the index ranges of rows that tie and so may swap, in the order of rows.
 
-        Floating-point values tie within their tolerance. The order of later columns is then not
-        known.
+        Floating-point values tie within their tolerance. After such a tie, the order by later
+        columns is not known.
         """
         if self.ordered_by is None:
             return [range(place, place + 1) for place in range(len(self.rows))]

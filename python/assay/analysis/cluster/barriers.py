@@ -45,7 +45,7 @@ class Barrier:
     """One barrier: a trough between two peaks of CPU use.
 
     Attributes:
-        operation: The operation in progress. Empty under a load.
+        operation: The operation in progress; empty under a load.
         begun_s, ended_s: Start and end, in seconds since the measured part began.
         cores: Mean number of busy cores in the trough.
         peak_cores: Mean number of busy cores in the peaks before and after the trough.

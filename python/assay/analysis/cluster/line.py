@@ -117,7 +117,7 @@ class Line:
     """The figures of a cluster's nodes in a time span.
 
     Attributes:
-        seconds: Length of the span.
+        seconds: Length of the span in seconds.
         whole: Figures of all nodes together.
         nodes: Figures of each node, in the order of the record.
     """

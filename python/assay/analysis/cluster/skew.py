@@ -50,7 +50,7 @@ class Skew:
 
     @property
     def ratio(self) -> float:
-        """Largest value over the mean: 1 if all are equal, the number of nodes if one does all."""
+        """The largest value over the mean: 1 if equal, the number of nodes if one node does all."""
         return self.largest / self.mean
 
     @property

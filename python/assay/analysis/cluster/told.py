@@ -56,7 +56,7 @@ class Cluster:
             hosts.
         run: Figures of the measured part; None if it has no end.
         intervals: Figures of each interval between counter readings.
-        operations: Figures of one execution of each operation. Empty under a load.
+        operations: Figures of one execution of each operation; empty under a load.
         uneven: Skew of each operation's executions.
         barriers: Barriers found in the time series.
         series: Busy cores of each node between samples, and `time_s` at their ends.

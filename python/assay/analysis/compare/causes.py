@@ -60,7 +60,7 @@ class Parts:
     """The measured parts of the time of a statement's execution.
 
     Attributes:
-        planning_s: CPU time before execution.
+        planning_s: CPU seconds before execution.
         cpu: CPU seconds of execution by kind of work.
         waits: Seconds by cause of waiting.
     """

@@ -49,7 +49,7 @@ class Tails:
 
 @dataclass(frozen=True)
 class TwoSides:
-    """Results of comparing two sides.
+    """The results of a comparison of two sides.
 
     Attributes:
         ratios: Ratios of throughput and of operation times between the sides.

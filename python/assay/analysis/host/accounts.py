@@ -24,7 +24,7 @@ REPORTED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "told_ns": pl.Int6
 
 @dataclass(frozen=True)
 class Accounts:
-    """CPU seconds within a window.
+    """The CPU seconds of each account within a time window.
 
     Attributes:
         window_s: Length of the window.
@@ -111,8 +111,8 @@ def used_at(cumulated: pl.DataFrame, times_ns: pl.Series) -> pl.DataFrame:
 
     Args:
         cumulated: time_ns, account, cpu_ns (growth since the first sample).
-        times_ns: Times of interest. Before the first or after the last sample, that sample's value
-            is used.
+        times_ns: Times of the result. Before the first sample its value is used, and after the
+            last sample the last value.
 
     Returns:
         time_ns, account, cpu_ns (float), ordered by time and account.

@@ -76,7 +76,7 @@ class LimitUse:
 
     @property
     def excess(self) -> float | None:
-        """Return the use beyond the limit as a share of it, at least 0; None if not known."""
+        """The use beyond the limit and saved allowance, as a share of both; None if not known."""
         if self.used is None:
             return None
         allowed = self.asked

@@ -1,4 +1,4 @@
-"""Other programs on the same host, and their use of resources in the measured part."""
+"""Finds other programs on the host, with their use of resources in the measured part."""
 
 from __future__ import annotations
 

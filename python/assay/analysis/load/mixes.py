@@ -34,7 +34,7 @@ class Mixes:
         warmup_mixes: Number of mixes that ended before the measured ones.
         mixes: Number of measured mixes that ended.
         mixes_max: Maximum number of mixes for a run that continues until mixes are steady. None
-            means another run.
+            for any other run.
         rate_per_s: Mixes per second over all measured mixes; None means no complete mix.
         why_no_reads: Reason why the bytes that the engine read are not known; None if they are
             known.

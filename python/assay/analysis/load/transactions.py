@@ -55,7 +55,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class TransactionType:
-    """One type of transaction.
+    """The results of one type of transaction.
 
     Attributes:
         name, title: Name and title in the workload.

@@ -47,7 +47,7 @@ def by_table(
 
     Args:
         plans: Plans by operation, each with its statement's text.
-        tables: Tables of the catalogue. Only their aliases are replaced.
+        tables: Tables of the catalogue. Only aliases of these tables are replaced.
     """
     return {
         operation: tuple(_of_tables(plan, aliases(plan.text or "", tables)) for plan in own_plans)

@@ -58,7 +58,7 @@ Order = str | tuple["Order", "Order"]
 
 
 def join_order(plan: Plan, tables: Mapping[str, str]) -> Order | None:
-    """Return the order in which a plan joins the tables of a block.
+    """Return the order in which a plan joins the tables of a query block.
 
     Args:
         plan: The plan.

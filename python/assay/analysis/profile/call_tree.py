@@ -41,7 +41,7 @@ def call_tree(
 
     Args:
         profile: The profile.
-        operation: Restrict to this operation.
+        operation: The only operation to include; None for all operations.
         share_min: Nodes with less than this share of `samples` are merged into one node `…`
             below their caller.
     """

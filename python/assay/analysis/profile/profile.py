@@ -19,7 +19,7 @@ class Sampling:
         event: Event that triggers samples, such as `cpu-clock`.
         frequency_hz: Samples per second of CPU time.
         kernel: Whether frames of the kernel were sampled.
-        stacks: `copies` or `frame pointers`.
+        stacks: Method of reading stacks: `copies` or `frame pointers`.
         copied_bytes: Bytes of each stack that the kernel copies; None with frame pointers.
         symbols: Whether functions were named; a killed run has addresses only.
         notes: Sentences with reasons why something was not measured.

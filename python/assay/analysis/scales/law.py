@@ -63,7 +63,7 @@ class PowerLaw:
     Attributes:
         exponent: b, with its interval over rounds; no interval with one round.
         at_one: a, the cost at size 1.
-        ratio: Ratio of the largest size to the smallest, over rounds.
+        ratio: Cost at the largest size divided by cost at the smallest size, over rounds.
         sizes: Sizes of the fit, ascending.
         values: Costs at these sizes: geometric means over rounds.
         rounds: Number of rounds that have all of these sizes.

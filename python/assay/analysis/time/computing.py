@@ -47,7 +47,7 @@ def computing_by_operation(
 
     Args:
         profile: CPU samples of the run.
-        plans: Plans of operations.
+        plans: Plans by operation.
         prepared: Whether statements were planned once per session. The planning time of their
             captured plans is then not part of the timed executions.
     """

@@ -31,7 +31,7 @@ class Changed:
     """One operation after a change.
 
     Attributes:
-        operation: As it would be.
+        operation: The operation after the change.
         least_s, most_s: Lower and upper bound of the seconds by the model.
     """
 
@@ -45,17 +45,17 @@ class SupposedChange(Protocol):
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
 
     def check(self, measured: Measured) -> None:
         """Raise `UsageError` if the run lacks what the change needs."""
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """Return the operation after the change; None if the run lacks what it needs."""
+        """Return the operation after the change; None if the run lacks needed facts."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class ScaleOperation:
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"{self.name} takes {self.factor:g} times as long"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -98,12 +98,12 @@ class SetTime:
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"{self.name} takes {seconds_text(self.seconds)}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -130,12 +130,12 @@ class RemoveWork:
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"no {self.work}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return (
             "The work's CPU time goes, and with it as large a share of the waiting for a CPU; it"
             " was spread over an operation's active threads like the rest of their time, and idle"
@@ -175,12 +175,12 @@ class RemoveWait:
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"no time in: {TITLES.get(self.cause, self.cause)}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return (
             "The waiting goes and nothing comes in its place; it was spread over an operation's"
             " active threads like the rest of their time, and idle threads wait as much less."
@@ -218,12 +218,12 @@ class SetCores:
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"{self.cores} core{'s' if self.cores != 1 else ''}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return (
             "Amdahl's law: time in which all threads at work want a CPU changes with the number"
             " that have one, all other time stays; there are as many threads as now (as many a core"

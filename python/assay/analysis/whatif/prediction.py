@@ -45,7 +45,7 @@ class PredictedMetric:
         change: Relative change: after / before - 1.
         change_least, change_most: Relative changes for the minimum and maximum time of the
             model, the smaller change first.
-        interval: 95 % interval of the change over the passes; None without enough of them.
+        interval: 95 % interval of the change over the passes; None with too few passes.
     """
 
     metric: Metric
@@ -105,7 +105,7 @@ class PredictedOperation:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The prediction for some changes.
+    """The predicted metrics and operation times after a list of changes.
 
     Attributes:
         changes: Description of each change.

@@ -86,7 +86,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Elasticity:
-    """The elasticity of time to a resource.
+    """The elasticity of time with respect to a resource.
 
     Attributes:
         value: d ln T / d ln capacity at the present capacity.
