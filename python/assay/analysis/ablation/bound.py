@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.analysis.try_.trial import Gain
 
 By = Literal["the disk", "reading", "its computation", "both"]
-# A part below the lower share of the time bounds nothing; one above the upper share bounds all.
+# A part below the first share of the time does not bound a query; one above the second does.
 LITTLE, MOST = 0.1, 0.5
 
 

@@ -64,7 +64,7 @@ def work_each(
     return ratios[0] / ratios[1] if len(ratios) == 2 and ratios[1] else None  # noqa: PLR2004 - two cases
 
 
-# Analyses by name. Those of the composite are the same that analyse runs.
+# Analyses by name. The functions for the composite are those that analyse runs.
 ANALYSES: Mapping[str, Callable[..., float | None]] = {
     "share": share,
     "ratio": ratio,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # (Thousandths of the executions that form the tail, number of executions that this requires).
 TAILS = ((10, 2_000), (50, 400))
-# If the tail takes less than this multiple of the typical time, no statement is named.
+# If the tail begins below this multiple of the median time, the operation has no tail.
 LONGER_MIN = 1.5
 # Speed of an execution: in the tail, up to the median, or between both.
 OTHER, TYPICAL, TAIL = range(3)

@@ -182,8 +182,8 @@ def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = Non
 def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
     """Return the terms of serial passes on a server.
 
-    The sources are readings around each pass, minus the use of other clients. Run queue time of
-    ended workers is not in these readings.
+    The terms are readings around each pass, minus the use of other clients. The run queue time of
+    ended workers is added, because it disappears from these readings with the workers.
     """
     read = readings(run.table("events"), run.table("tasks"))
     passes = _passes(run, read)
