@@ -1,1 +1,1 @@
-"""Pure functions over records: tables in, tables and figures out."""
+"""Pure functions over records: from tables to tables and figures."""

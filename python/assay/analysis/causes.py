@@ -1,7 +1,7 @@
-"""The causes on which a thread's time is spent: the parts of an operation's time.
+"""The causes on which a thread spends time: the parts of an operation's time.
 
-A thread is on a CPU, ready to run, or asleep for a cause. Time that no source explains is a
-separate part and is shown.
+A thread is on a CPU, ready to run, or asleep for a cause. Time without an explanation is a
+separate part, `uncovered`, and is shown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Cause:
 
 UNCOVERED = "uncovered"
 
-# In the order in which they are stacked.
+# In the order of the stacked charts.
 CAUSES = (
     Cause("cpu_user", "CPU, user", on_cpu=True),
     Cause("cpu_system", "CPU, kernel", on_cpu=True),
@@ -45,7 +45,7 @@ CAUSES = (
     Cause("paused", "paused"),
     Cause(UNCOVERED, "not accounted for"),
 )
-# For what a thread may sleep; the order is that of `CAUSES`.
+# Causes for which a thread may sleep, in the order of `CAUSES`.
 SLEEPS = (
     "disk_read",
     "disk_write",

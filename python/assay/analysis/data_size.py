@@ -1,4 +1,4 @@
-"""The size of a run's data, in the unit in which its workload states results."""
+"""The size of a run's data, in the unit that its workload uses for results."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# The role of the setting that sizes an engine's own cache.
+# Role of the setting for the size of an engine's own cache.
 CACHE = "cache"
-# What a scale is called that has no name of its own.
+# Unit of a scale without a name of its own.
 SCALE = "scale"
 
 
@@ -24,10 +24,9 @@ class Size:
 
     Attributes:
         scale: The requested scale.
-        amount: Size in the workload's own measure: rows of the table that names its results, or
-            else the scale.
+        amount: Size in the workload's own unit: the rows of one table, or else the scale.
         unit: Name of that table, or of the scale.
-        is_counted: Whether it is rows of a table.
+        is_counted: Whether the amount is a number of rows.
     """
 
     scale: float
@@ -42,7 +41,7 @@ class Size:
 
 
 def size_text(amount: float, unit: str, *, counted: bool) -> str:
-    """An amount of data as people read it: `1.05 M triples`, `SF 0.1`, `10 warehouses`."""
+    """Return an amount of data as text: `1.05 M triples`, `SF 0.1`, `10 warehouses`."""
     if counted:
         return f"{count_text(amount)} {unit}"
     is_short = unit.isupper() or unit == SCALE
@@ -50,7 +49,7 @@ def size_text(amount: float, unit: str, *, counted: bool) -> str:
 
 
 def size_of(run: Run) -> Size:
-    """Return the size of a run's data."""
+    """Return the size of a run's data in the workload's unit."""
     workload = run.facts["workload"]
     scale = float(run.facts["request"]["scale"])
     table = (workload.get("sequence") or {}).get("size")
@@ -77,7 +76,7 @@ def data_bytes(run: Run) -> float | None:
 
 
 def host_memory_bytes(run: Run) -> float | None:
-    """Return the engine's available memory: the host's, or its limit; None if not known."""
+    """Return the bytes of memory that the engine may use; None if not known."""
     limits = run.facts.get("request", {}).get("limits") or {}
     candidates = [run.environment.get("host", {}).get("memory_bytes"), _bytes(limits.get("memory"))]
     sizes = [float(size) for size in candidates if size is not None]
@@ -85,7 +84,7 @@ def host_memory_bytes(run: Run) -> float | None:
 
 
 def cache_bytes(run: Run) -> float | None:
-    """Return the size of the engine's data cache in bytes; None if the engine hides it."""
+    """Return the size of the engine's data cache in bytes; None if not reported."""
     advice = run.facts.get("engine", {}).get("advice") or {}
     name = advice.get("settings", {}).get(CACHE, {}).get("name")
     settings = run.environment.get("engine", {}).get("settings") or {}
@@ -93,7 +92,7 @@ def cache_bytes(run: Run) -> float | None:
 
 
 def _bytes(amount: object) -> float | None:
-    """Return a size in bytes, from a number or text of an engine or a request."""
+    """Return a size in bytes from a number, or from a text such as `8 GB`; None if unreadable."""
     return float(amount) if isinstance(amount, int | float) else size_bytes(str(amount or ""))
 
 

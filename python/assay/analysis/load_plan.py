@@ -1,4 +1,4 @@
-"""The load of a run's plan. An order, such as the power order, has none."""
+"""The load of a run's plan. A run of passes in a fixed order, such as the power order, has none."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Load:
     Attributes:
         shape: closed or open.
         clients: Number of concurrent sessions.
-        rate_per_s: Operations a second that become due; None for a closed load.
-        time_s: How long operations become due, until the engine is killed where it is; None if
-            their number ends the run.
-        late_limit_s: Delay in seconds after which an operation is skipped. None means never.
-        speed: How many times as fast as they were captured executions become due; None if they do
-            at a rate.
+        rate_per_s: Operations per second that become due; None for a closed load.
+        time_s: Seconds in which operations become due, or until a requested kill of the engine;
+            None if a number of operations ends the run.
+        late_limit_s: Delay in seconds after which an operation is skipped; None means never.
+        speed: Factor by which captured executions become due faster than in the capture; None if
+            they become due at a rate.
     """
 
     shape: str
@@ -37,7 +37,7 @@ class Load:
 
 
 def load_of(facts: dict[str, Any]) -> Load | None:
-    """Return the load of a run's measured phase; None for orders and without a plan."""
+    """Return the load of a run's measured phase; None for fixed orders and without a plan."""
     phase = measured_phase(facts)
     arrival, request = phase.get("arrival", {}), facts.get("request", {})
     if arrival.get("shape") not in (CLOSED, OPEN):
@@ -53,14 +53,14 @@ def load_of(facts: dict[str, Any]) -> Load | None:
 
 
 def _time_s(phase: dict[str, Any], fault: dict[str, Any] | None) -> float | None:
-    """Until the load is to end, or the engine is killed."""
+    """Return the seconds until the planned end of the load, or until the engine is killed."""
     if fault is not None:
         return float(fault["asked_s"])
     return phase["duration_ns"] * NS if phase.get("duration_ns") else None
 
 
 def measured_phase(facts: dict[str, Any]) -> dict[str, Any]:
-    """The first phase of a run's plan that figures of operations are of; empty without one."""
+    """Return the first measured phase of a run's plan; empty without one."""
     phases = {phase["name"]: phase for phase in facts.get("plan", {}).get("phases", [])}
     names = measured_phases(phases)
     return phases[names[0]] if names else {}

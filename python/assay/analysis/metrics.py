@@ -1,4 +1,4 @@
-"""Metrics of a run, by their names in studies."""
+"""The metrics of a run, by their names in study files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOTAL, MEAN = "total_seconds", "geometric_mean_seconds"
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of a run.
+    """One metric of a run.
 
     Attributes:
         name: Name in study files.
@@ -60,7 +60,7 @@ METRICS = (
     Metric("memory_peak_bytes", "peak memory", BYTES, "lower"),
 )
 BY_NAME = {metric.name: metric for metric in METRICS}
-# Kinds of runs by what they have figures of; peak memory is known of all.
+# Kinds of runs by the metrics they have. Peak memory is known for all runs.
 ORDER, LOAD, TEST = "order", "load", "test"
 
 
@@ -79,7 +79,7 @@ def metric_named(name: str, run: Run) -> Metric:
 
 
 def kind_of_metric(metric: Metric) -> str | None:
-    """Return the kind of runs that have the metric; None for all kinds."""
+    """Return the only kind of run that has a metric; None if all kinds have it."""
     if metric.unit == PER_HOUR:
         return TEST
     if metric.name in (TOTAL, MEAN):
@@ -88,7 +88,7 @@ def kind_of_metric(metric: Metric) -> str | None:
 
 
 def default_metric(run: Run) -> Metric:
-    """Return the metric by which a run is judged first."""
+    """Return the most important metric of a run: a test's result, throughput, or total time."""
     if run.facts.get("test") is not None:
         test = test_of(run)
         return BY_NAME[TOTAL if test is None else test.metrics[0]]
@@ -96,7 +96,7 @@ def default_metric(run: Run) -> Metric:
 
 
 def value_of(run: Run, metric: Metric) -> float | None:
-    """Return the metric of a run; None if it has none."""
+    """Return the value of a metric in a run; None if the run does not have it."""
     if metric.unit == PER_HOUR:
         kind, _, number = metric.name.partition("_")
         return _test_metric(run, kind, int(number) if number else None)
@@ -105,7 +105,7 @@ def value_of(run: Run, metric: Metric) -> float | None:
     seconds = seconds_of(run)
     if metric.name not in BY_NAME:
         return seconds.get(metric.name)
-    # Of a load operations have no total: they are not played one after another.
+    # In a load, operations run concurrently and have no total time.
     if load_of(run.facts) is not None:
         return None
     total_seconds, mean_seconds = total_and_mean(list(seconds.values()))
@@ -114,25 +114,25 @@ def value_of(run: Run, metric: Metric) -> float | None:
 
 @lru_cache(maxsize=512)
 def seconds_of(run: Run) -> dict[str, float | None]:
-    """Median seconds of each operation of a run, in the order of its first pass."""
+    """Return the median seconds of each operation of a run, in the order of its first pass."""
     table = operation_table(run.table("events"))
     return dict(table.select("operation", "seconds").iter_rows())
 
 
 @lru_cache(maxsize=512)
 def test_of(run: Run) -> Played | None:
-    """Return the test of a run; None without one."""
+    """Return the benchmark test that a run executed; None without a test."""
     return played(run)
 
 
 @lru_cache(maxsize=256)
 def summary_of(run: Run) -> Summary:
-    """Return the summary of a run, made once for all figures."""
+    """Return the summary of a run, computed once for all metrics."""
     return summarise(run)
 
 
 def metric_of_run(run: Run, kind: str, number: int) -> float | None:
-    """Return a metric's value in one run of a test, from 1; None if it has none."""
+    """Return a metric's value in run `number` (from 1) of a test; None if it has none."""
     return _test_metric(run, kind, number)
 
 
@@ -147,7 +147,7 @@ def _test_metric(run: Run, kind: str, number: int | None) -> float | None:
 
 
 def metric_of_kind(metrics: Figures, kind: str) -> float | None:
-    """Return the value of power, throughput or composite, by its name."""
+    """Return the value of a test's power, throughput or composite metric, by its name."""
     return {POWER: metrics.power, THROUGHPUT: metrics.throughput, COMPOSITE: metrics.composite}[
         kind
     ]

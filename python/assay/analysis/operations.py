@@ -1,4 +1,4 @@
-"""Sums up each operation: outcomes, passes and median service time."""
+"""Sums up each operation of a run: outcomes, passes and median service time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# Class of the error of an operation that was under way when the run was stopped.
+# Error class of an operation that was in progress when the run was stopped.
 CANCELLED = "cancelled"
-# The driver's word for an operation that was cancelled because it took too long.
+# The driver's error class for an operation that was cancelled at its time limit.
 DEADLINE = "deadline"
 NS = 1e-9
 
 
 def measured(events: pl.DataFrame) -> pl.DataFrame:
-    """The events of the measured phase, dictionary columns as plain text.
+    """Return the events of the measured phase, with dictionary columns as text.
 
     Operations in progress when the run was stopped are left out.
     """
@@ -30,33 +30,33 @@ def measured(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_counted(events: pl.DataFrame) -> pl.Expr:
-    """Return True for events that count in figures: measured, and not cut short by a stop."""
+    """Return an expression: True for measured events that a stop did not cut short."""
     return is_measured(events) & ~cut_short()
 
 
 def cut_short() -> pl.Expr:
-    """Return True for operations that were under way when the run was stopped."""
+    """Return an expression: True for operations in progress when the run was stopped."""
     return pl.col("error").eq_missing(CANCELLED)
 
 
 def is_measured(frame: pl.DataFrame) -> pl.Expr:
-    """Return True for rows whose `phase` counts in the figures of operations."""
+    """Return an expression: True for rows of a measured phase."""
     phases = measured_phases(frame["phase"].unique().cast(pl.String).to_list())
     return pl.any_horizontal(pl.lit(value=False), *(pl.col("phase") == name for name in phases))
 
 
 def plain(events: pl.DataFrame) -> pl.DataFrame:
-    """Events with words as text, so that tables of several runs can be joined."""
+    """Return events with text instead of categories, to join tables of several runs."""
     columns = ["phase", "operation", "outcome", "error"]
     return events.with_columns(pl.col(columns).cast(pl.String))
 
 
 def operation_table(events: pl.DataFrame) -> pl.DataFrame:
-    """One row per operation of the measured phase, in the order of the first pass.
+    """Return one row per operation of the measured phase, in the order of the first pass.
 
     Columns: operation; scheduled, ok, skipped, failed, retries (counts); seconds (median service
-    time of those that succeeded, null if none did), seconds_min, seconds_max; rows; error (class of
-    the first failure).
+    time of successful executions, null without any), seconds_min, seconds_max; rows; error
+    (class of the first failure).
     """
     service = (pl.col("finished_ns") - pl.col("started_ns")) * NS
     succeeded = pl.col("outcome") == "ok"
@@ -76,7 +76,8 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
             pl.col("rows").drop_nulls().first(),
             pl.col("error").sort_by("sequence").drop_nulls().first(),
         )
-        # Sorting a row an operation instead of a row an event: seconds for millions of events.
+        # Sorting one row per operation instead of one per event saves seconds with millions of
+        # events.
         .sort("sequence")
         .drop("sequence")
         .with_columns(pl.col("operation", "error").cast(pl.String))
@@ -84,16 +85,17 @@ def operation_table(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def geometric_mean(values: Sequence[float]) -> float | None:
-    """Geometric mean of positive values; None for an empty sequence or a value of zero or less."""
+    """Return the geometric mean of positive values; None if empty or a value is not positive."""
     if not values or min(values) <= 0:
         return None
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
 def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """Sum and geometric mean of operations' times.
+    """Return the sum and the geometric mean of operations' times in seconds.
 
-    It is None if an operation has no time, because the sum of the others would look like a result.
+    Sum and mean are None if an operation has no time, because the sum of the others would look
+    like a result.
     """
     times = [value for value in seconds if value is not None]
     if not times or len(times) != len(seconds):
@@ -102,7 +104,7 @@ def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float
 
 
 def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
-    """First start and last end of the measured phase; None if nothing ended in it."""
+    """Return the first start and last end of the measured phase; None if no operation ended."""
     begun, over = (
         events.lazy()
         .filter(is_counted(events))
@@ -117,7 +119,7 @@ def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
 def window_of(run: Run) -> tuple[int, int] | None:
     """Return begin and end of the recorded load or observation; None if nothing ended in it.
 
-    Of a run it is its measured phase, of a server that was observed the time of looking.
+    For a run this is the measured phase, for an observed server the time of the observation.
     """
     if run.kind == KIND_OBSERVED:
         observed = run.facts.get("observed")
@@ -126,7 +128,7 @@ def window_of(run: Run) -> tuple[int, int] | None:
 
 
 def _looked_ns(run: Run, begun_ns: int, observed: Mapping[str, int]) -> tuple[int, int] | None:
-    """Return the observed time in ns, which ends with the last sample if it was killed."""
+    """Return the observed time in ns; a killed observation ends with its last sample."""
     ended_ns: object = observed.get("ended_ns")
     if ended_ns is None and run.has("looks"):
         ended_ns = run.table("looks")["time_ns"].max()

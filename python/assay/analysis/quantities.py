@@ -1,4 +1,4 @@
-"""Numbers of figures: their texts by unit, and their spread over the rounds of a study."""
+"""Formats figures as text by their unit, and computes their spread over the rounds of a study."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ UNITS = (SECONDS, BYTES, SHARE, PER_HOUR, PER_SECOND, TIMES, COUNT, MB_PER_SECON
 DIGITS = 4
 NAMED_MAX = 4
 SUBJECTS_MAX = 8
-# From here on more digits are not known, and from there on a metric has no tenths to speak of.
+# Above the first limit further digits are noise; above the second a metric has no tenths.
 WHOLE_FROM = 100
 TENTHS_BELOW = 10_000
 
 
 @dataclass(frozen=True)
 class Spread:
-    """One quantity over the rounds of a study.
+    """The values of one quantity over the rounds of a study.
 
     Attributes:
         middle: Median.
-        low, high: Lowest and highest.
+        low, high: Lowest and highest value.
         count: Number of rounds. A single round has no spread.
     """
 
@@ -39,12 +39,12 @@ class Spread:
 
 
 def text(value: float | None, unit: str | None, digits: int | None = None) -> str:
-    """A quantity as people read it; '-' for None.
+    """Return a quantity as text for readers; '-' for None.
 
     Args:
-        value: In the unit itself; a share as a part of one.
-        unit: One of `UNITS`; of any other it stands behind the number.
-        digits: Significant digits, where the unit leaves them open.
+        value: Value in the unit itself; a share as a fraction of 1.
+        unit: One of `UNITS`. Any other unit is printed after the number.
+        digits: Number of significant digits, for units without a fixed format.
     """
     if value is None:
         return "-"
@@ -77,25 +77,25 @@ TEXTS: dict[str | None, Callable[[float], str]] = {
 
 
 def interval_text(ends: tuple[float, float] | None, unit: str | None) -> str:
-    """Ends of an interval behind a quantity, ` [91 %, 101 %]`; nothing if there are none."""
+    """Return an interval as text after a quantity, ` [91 %, 101 %]`; empty without an interval."""
     return "" if ends is None else f" [{text(ends[0], unit)}, {text(ends[1], unit)}]"
 
 
 def change_text(share: float) -> str:
-    """Return a change in words, such as `12 % higher` or `3.1 % lower`; of 0 'the same'."""
+    """Return a change as text, such as `12 % higher` or `3.1 % lower`; 'the same' for 0."""
     return (
         f"{percent_text(abs(share))} {'higher' if share > 0 else 'lower'}" if share else "the same"
     )
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
-    """Return median, lowest and highest of the known values; None without any."""
+    """Return the median, lowest and highest known value; None without any."""
     numbers = [float(value) for value in values if value is not None]
     return Spread(median(numbers), min(numbers), max(numbers), len(numbers)) if numbers else None
 
 
 def by_subject(spreads: Iterable[tuple[str, Spread | None]]) -> dict[str, Spread]:
-    """The known spreads by their subjects."""
+    """Return the known spreads by their subjects."""
     return {name: own for name, own in spreads if own is not None}
 
 
@@ -105,7 +105,7 @@ def each_text(texts: Iterable[tuple[str, str]]) -> str:
 
 
 def listed(items: Sequence[str], most: int = NAMED_MAX) -> str:
-    """Words as a sentence has them: `q01, q02 and q03`, `q01, q02 and 7 others`."""
+    """Return words as a list in a sentence: `q01, q02 and q03`, `q01, q02 and 7 others`."""
     if len(items) > most:
         return f"{', '.join(items[: most - 1])} and {len(items) - most + 1} others"
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))

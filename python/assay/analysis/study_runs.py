@@ -1,4 +1,4 @@
-"""Runs of a study: a part and a round each, and by factor its level."""
+"""The runs of a study, each with its part, round and factor levels."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from assay.model.verdict import CheckResult
     from assay.record.reader import Run
 
-# The factor of engines, and what the name of a factor begins with that is a setting.
+# Name of the factor for engines, and prefix of factors that are settings.
 ENGINE, SETTING = "engine", "set."
 
 
 @dataclass(frozen=True)
 class StudyRun:
-    """One run of a study that ended well.
+    """One successful run of a study.
 
     Attributes:
-        part: The part of the study that it is of.
+        part: The part of the study to which the run belongs.
         levels: Name of the level, by factor.
         round: Number of the round, from 1.
         run: Record of the run.
@@ -36,5 +36,5 @@ class StudyRun:
 
     @property
     def is_ceiling(self) -> bool:
-        """Return whether the run measures the host's ceilings and plays no workload."""
+        """True if the run measured the host's ceilings, without a workload."""
         return self.run.kind == KIND_CEILING

@@ -1,4 +1,4 @@
-"""Summarises one run as plain values, which reports render without computing."""
+"""Summarises one run as plain values, which reports render without computations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ log = logging.getLogger(__name__)
 
 
 def summarise(run: Run) -> Summary:
-    """Return the summary of a run. Figures of missing streams are not measured."""
+    """Return the summary of a run.
+
+    Figures of missing streams are None or empty.
+    """
     if run.kind == KIND_OBSERVED:
         used = window_accounts(run)
         counted = _engine_counters(run)
@@ -168,7 +171,7 @@ def _with_memory(operation: OperationSummary, peak: Peak) -> OperationSummary:
 
 
 def _loaded(operation: OperationSummary, load: OperationLoad) -> OperationSummary:
-    """The operation with what a load adds, its share being one of service time."""
+    """Return the operation with the figures of a load; its share is one of service time."""
     return replace(
         operation,
         share=load.service_share,
@@ -234,18 +237,18 @@ def pinned_cpus(run: Run) -> dict[str, int]:
 
 
 def cpus_allowed(run: Run) -> int | None:
-    """Return the number of CPUs the run could use; None if not recorded."""
+    """Return the number of CPUs that the run could use; None if not recorded."""
     return len(run.environment.get("host", {}).get("cpu", {}).get("allowed") or []) or None
 
 
 def probe_core_share(run: Run) -> float | None:
-    """CPU of all probes' threads over the time they ran, as a share of one core."""
+    """Return the CPU time of all probes as a share of one core; None without probes."""
     shares = probe_core_shares(run)
     return sum(shares.values()) if shares else None
 
 
 def probe_core_shares(run: Run) -> dict[str, float]:
-    """Return the share of a core that each probe used, where its cost is recorded."""
+    """Return the share of a core that each probe used, if its cost is recorded."""
     shares = {}
     for name in run.facts.get("probes", {}):
         if not run.has(f"probe-{name}"):

@@ -1,4 +1,4 @@
-"""The summary of a run: its figures, and those of each operation."""
+"""The summary of a run: figures of the whole run and of each operation."""
 
 from __future__ import annotations
 
@@ -26,33 +26,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperationSummary:
-    """One operation of the measured phase.
+    """The figures of one operation in the measured phase.
 
     Attributes:
         name, title: Name and title in the workload.
-        seconds: Median service time over the passes; None if no pass succeeded. Of a statement that
-            was observed the mean: the server counts sums.
+        seconds: Median service time over the passes; None if no pass succeeded. For an observed
+            statement the mean, because the server counts only sums.
         seconds_min, seconds_max: Fastest and slowest pass.
-        share: Of the sum of all medians, or of all service time under a load, 0 to 1.
+        share: Share of the sum of all medians, or of all service time under a load, 0 to 1.
         outcome: `ok` if every pass succeeded, otherwise `failed` or `skipped`.
         error: Class of the first error.
-        passes: Number of times that it was scheduled.
-        rows: Rows it returned.
-        where: Shares of its time that add up to 1; None if it was not measured.
-        coverage: Accounted share of thread time before scaling.
-        parallelism: CPU seconds a second.
+        passes: Number of times that the operation was scheduled.
+        rows: Number of rows that it returned.
+        where: Shares of its time by cause, which add up to 1; None if it was not measured.
+        coverage: Share of thread time with a known cause, before scaling.
+        parallelism: CPU seconds per second.
         threads_at_work: Mean number of engine threads at work.
-        memory_peak_bytes: Highest resident memory of the engine during it, what its processes
-            share counted once: by the kernel's mark, of a server by samples.
+        memory_peak_bytes: Highest resident memory of the engine during the operation; memory
+            shared by its processes counts once. Measured by the kernel's peak mark, for a server
+            by samples.
         memory_growth_bytes: This peak minus the resident memory before the operation.
-        memory_peak_pss_bytes: Highest sum of its processes' proportional memory that was read.
+        memory_peak_pss_bytes: Highest sampled sum of its processes' proportional set sizes
+            (PSS).
         engine_memory_bytes: Memory that the engine reported with the operation's plan.
-        read_bytes, write_bytes: Storage traffic of one execution, median.
-        minor_faults: Page faults of one execution, median.
-        disk_method: How waiting for disk was measured.
+        read_bytes, write_bytes: Storage bytes of one execution, the median.
+        minor_faults: Page faults of one execution, the median.
+        disk_method: Method by which waits for the disk were measured.
         failed, skipped, retries: Counts over the measured part.
         retries_by_class: Retries under a load, by class of the error.
-        throughput_per_s, latency, service: Of a closed or an open load; None in the power order.
+        throughput_per_s, latency, service: Figures of a closed or open load; None without a
+            load.
     """
 
     name: str
@@ -88,29 +91,30 @@ class OperationSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """One run in figures.
+    """The figures of one run.
 
     Attributes:
         operations: Operations in the order of the first pass.
-        metrics: Named figures with their units in the names; None if not measured.
+        metrics: Metrics by name, which ends with the unit; None if not measured.
         findings: Findings in the order of the report.
         accounts: CPU seconds of the measured window; None without system samples.
-        probe_core_share: CPU of all probes as a share of one core; None without probes.
-        load: Figures of a closed or an open load. None in the power order.
+        probe_core_share: CPU time of all probes as a share of one core; None without probes.
+        load: Figures of a closed or open load; None without a load.
         engine_counters: The engine's counters, from `analysis.engine_counters`.
         sessions: CPU time of a server by user, from `analysis.sessions`.
         where: Split of the whole run's time; None if not measured.
-        statements: Statements of operations whose statements were noted, by name.
+        statements: Times of statements by operation, if statements were recorded.
         stalls: Times of low throughput in a load; None if not known.
-        transactions: Transactions of a workload that specifies its mix; None of others.
-        work: Work of sessions under a load; None in the power order.
-        sequence: Mixes of clients that play an order, in its specification's terms; None of others.
-        mixes: Steadiness of mixes of clients that each execute a fixed order. None means other
-            loads.
+        transactions: Results of a workload that specifies a mix; None for other workloads.
+        work: Work of sessions under a load; None without a load.
+        sequence: Mixes of clients that execute a fixed order, by their specification; None for
+            others.
+        mixes: Steadiness of mixes of clients that each execute a fixed order; None for others.
         cluster: Work of the nodes; None if the engine is not a cluster.
         silenced: Causes that a witness contradicts.
         time: Tree of the run's wall time; None if it was not split.
-        trees: The same of operations, by name; those that were not split are left out.
+        trees: Trees of the operations' wall time, by name, without operations that were not
+            split.
         observed: Facts of an observation; None if the record is a run.
     """
 

@@ -1,7 +1,7 @@
 """Finds what bounds a query, by ruling out resources whose removal does not change the time.
 
-It needs no resource limits. If limits are possible, `bottleneck` gives more: the response of the
-time to each resource.
+The method needs no resource limits. If limits are possible, `bottleneck` gives more: the
+response of the time to each resource.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.analysis.try_.trial import Gain
 
 By = Literal["the disk", "reading", "its computation", "both"]
-# A part of the time that is smaller than this bounds nothing, one that is larger than that does.
+# A part below the first share of the time does not bound a query; one above the second does.
 LITTLE, MOST = 0.1, 0.5
 
 
@@ -35,11 +35,11 @@ class Bound:
 
 
 def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
-    """Return what bounds an operation.
+    """Return the resource that bounds an operation.
 
     Args:
         removal: The operation without its computation; None if that was not run.
-        placed: Its reads compared with the disk's limits; None if not known.
+        placed: The operation's reads compared with the disk's limits; None if not known.
     """
     if removal is None:
         return Bound(None, "it was not run without its computation")
@@ -54,7 +54,7 @@ def _bound_of_gain(gain: Gain, placed: Placed | None) -> Bound:
     low, high = gain.interval or (gain.share, gain.share)
     if low >= MOST:
         return Bound("its computation")
-    # An interval so wide, or a cost that may be none, is no ground for a verdict of either kind.
+    # A wide interval, or one that includes no effect, allows no verdict.
     is_costly = gain.share >= LITTLE
     if high - low >= MOST or (is_costly and low <= 0) or (not is_costly and high >= MOST):
         return Bound(None, "its times differ too much from round to round: repeat it more often")

@@ -1,9 +1,10 @@
 """Measures the cost of parts of queries, from runs with and without them.
 
-A query without its computation shows the cost of reading only if it reads the same data. The plans
-of both must have the same scans, paths and columns, the same number of rows read and returned, and
-the same bytes of pages. Otherwise the removal failed, and the reason is reported. If another part
-is removed, reading may change, too. This is reported and is part of that part's cost.
+A query without its computation shows the cost of reading only if it reads the same data. Both
+plans must have the same scans, paths and columns, the same number of rows read and returned, and
+the same bytes of pages. If the reads differ, the removal failed, and the reason is reported.
+Removing any other part may change the reads, too. The report names that change, and its time
+counts as part of the cost.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 SCANS = ("scan", "index scan", "bitmap scan")
-# Averages over loops are rounded, and a page may be found twice; more is another way of reading.
+# Averages over loops are rounded, and a page may be counted twice; a larger difference is a
+# different way of reading.
 SAME_WITHIN = 0.01
-# What devices read differs from pass to pass, where something of it was in memory.
+# Reads from devices vary between passes if part of the data was in memory.
 DEVICE_SAME_WITHIN = 0.05
 DEVICE_BYTES_MIN = 1 << 20
 
@@ -37,7 +39,7 @@ RemovalKind = Literal["reads the same", "failed", "not known", "priced"]
 
 @dataclass(frozen=True)
 class Reading:
-    """The tables, columns and rows that an operation's plans read.
+    """The tables, columns and rows that the plans of an operation read.
 
     Attributes:
         paths: Number of scans by path and table, such as `Seq Scan of lineitem`.
@@ -58,16 +60,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Removal:
-    """One operation without one or several of its parts.
+    """The result of one operation without one or several of its parts.
 
     Attributes:
         operation: Name of the operation.
         parts: The removed parts, as requested.
         description: Text of the removed parts in the query.
-        stays: Computation that remains.
-        gain: The time that is saved; None if a run has no time of the operation.
-        differs: Differences in reading, one phrase each.
-        unknown: Reason why differences are not known; None if they are known.
+        stays: Computation that remains in the query.
+        gain: The time that the removal saves; None if a run has no time of the operation.
+        differs: Differences in what the two queries read, one phrase each.
+        unknown: Reason why differences in reads are not known; None if they are known.
     """
 
     operation: str
@@ -80,7 +82,7 @@ class Removal:
 
     @property
     def verdict(self) -> RemovalKind:
-        """The kind of a removal: whether the remaining query is the one that was intended."""
+        """The verdict on a removal: whether the shortened query reads the same data."""
         if self.parts != (COMPUTATION,):
             return "priced"
         if self.differs:
@@ -89,7 +91,7 @@ class Removal:
 
 
 def removals(rounds: Sequence[tuple[Run, Run]]) -> list[Removal]:
-    """Return the result of each operation that was rewritten.
+    """Return the result of each operation that was rewritten without some of its parts.
 
     Args:
         rounds: Pairs of runs with and without the parts; at least one pair.
@@ -142,9 +144,9 @@ def reading(plans: Sequence[Plan]) -> Reading:
 
 
 def differences(before: Reading, after: Reading) -> tuple[str, ...]:
-    """Return how two operations read differently, in words; empty if they read alike."""
+    """Return the differences between two operations' reads as phrases; empty if equal."""
     if before.paths != after.paths:
-        # Rows and pages of other ways of reading are no news.
+        # Different paths explain different rows and pages, so those are not reported as well.
         return tuple(_other_paths(before.paths, after.paths))
     return (
         *_other_columns(before.columns, after.columns),
@@ -156,7 +158,7 @@ def differences(before: Reading, after: Reading) -> tuple[str, ...]:
 
 
 def _compared(before: Run, after: Run, operation: str) -> tuple[tuple[str, ...], str | None]:
-    """Return how an operation reads otherwise in two runs, or why that is not known."""
+    """Return the differences in an operation's reads between two runs, or why they are unknown."""
     both = [captured(run) for run in (before, after)]
     plans = [capture.plans.get(operation, ()) for capture in both]
     for capture, operation_plans in zip(both, plans, strict=True):

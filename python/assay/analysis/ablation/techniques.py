@@ -1,4 +1,4 @@
-"""Measures the worth of planner and executor techniques, from runs without each of them."""
+"""Measures the effect of planner and executor techniques, from runs without each technique."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class Worth:
         technique: Name of the technique.
         operation: Name of the operation.
         factor: Time without the technique divided by the time with it.
-        with_s, without_s: Geometric means over the rounds that have both.
-        plan_changed: Whether the plan differs without it; None if no plan is known.
+        with_s, without_s: Seconds with and without the technique: geometric means over the
+            rounds that have both.
+        plan_changed: Whether the plan differs without the technique; None if no plan is known.
     """
 
     technique: str
@@ -33,7 +34,7 @@ class Worth:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Times of an operation with all techniques and without one, by round."""
+    """Seconds of an operation with all techniques and without one, by round."""
 
     technique: str
     operation: str
@@ -50,12 +51,12 @@ def worths(
 ) -> list[Worth]:
     """Return the effect of each technique on each operation; the largest factor first.
 
-    Runs of an operation are as noisy without one technique as without another, so their noise is
-    estimated together: few rounds are enough then.
+    The noise of an operation does not depend on the technique that is off. So the noise is
+    estimated over all techniques together, and few rounds are enough.
 
     Args:
         all_on: Seconds of operations with all techniques, by round.
-        without: The same by the technique that was off.
+        without: Seconds of operations without one technique, by technique and round.
     """
     compared = [
         pairs
@@ -99,7 +100,7 @@ def _mean(values: list[float]) -> float:
 
 
 def in_all(techniques: list[Worth]) -> dict[str, float]:
-    """Return how many times as long all operations together take without each technique."""
+    """Return the factor by which all operations together slow down without each technique."""
     sums: dict[str, tuple[float, float]] = {}
     for worth in techniques:
         with_s, without_s = sums.get(worth.technique, (0.0, 0.0))

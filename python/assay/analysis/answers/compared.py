@@ -1,4 +1,4 @@
-"""Kept results beside the rows that were expected. Each pair is compared once."""
+"""Compares the results that a run stored with the expected rows, each pair once."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 
-# Files that are held in memory: a result is compared with states one after another.
+# Number of files held in memory: each result is compared with several states in succession.
 RESULTS_HELD = 4
 EXPECTED_HELD = 64
 
 
 class Compared:
-    """The results that a run kept, and how they differ from expected rows.
+    """The results that a run stored, and their differences from the expected rows.
 
     Args:
         run: The run.
-        ordered_by: Columns by which rows of an operation are ordered. For an operation without an
-            entry or a rule of the workload, the order of all rows is compared.
+        ordered_by: Columns that order the rows of an operation, by operation. Without an entry or
+            a rule of the workload, the order of all rows is compared.
     """
 
     def __init__(self, run: Run, ordered_by: Mapping[str, Sequence[str]]) -> None:
@@ -49,7 +49,7 @@ class Compared:
         self._expected = lru_cache(EXPECTED_HELD)(self._read)
 
     def kept(self, operation: str, digest: int) -> list[Path]:
-        """Results with a digest: the same rows in each order in which they were returned."""
+        """Return the stored results with a digest: equal rows, in each order that was returned."""
         if operation not in self._kept:
             by_digest: dict[str, list[Path]] = {}
             for kept_digest, path in self._run.results(operation):
@@ -58,7 +58,7 @@ class Compared:
         return self._kept[operation].get(f"{digest:016x}", [])
 
     def difference(self, operation: str, digest: int, expected: Path) -> str | None:
-        """Describe how results with a digest differ from expected rows; None if none does."""
+        """Return how results with a digest differ from expected rows, as text; None if equal."""
         key = (operation, digest, expected)
         if key not in self._differences:
             wanted = self._expected(operation, expected)
@@ -93,7 +93,7 @@ class Compared:
 
 
 def kept_answers(run: Run) -> dict[str, KeptAnswer]:
-    """Return the answers that a user kept of their own queries, from the record."""
+    """Return the answers that a user stored for their own queries, from the record."""
     return from_facts(run.expected_origin.get("kept", {}))
 
 

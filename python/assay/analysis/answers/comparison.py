@@ -1,7 +1,7 @@
-"""Compares the rows an operation returned with the rows it should have returned.
+"""Compares the rows that an operation returned with the expected rows.
 
-The tolerances are the specification's; below scale 1 the tolerance of sums shrinks with the scale,
-because the sums do.
+The tolerances are those of the specification. Below scale 1 the tolerance of sums shrinks with
+the scale, because the sums shrink, too.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CENT = Decimal("0.01")
-# Rows in any order are looked for one by one up to here: the time grows with the square.
+# Largest number of rows in arbitrary order that are searched one by one, in quadratic time.
 SEARCHED_ROWS_MAX = 2_000
 SEPARATOR = "|"
-# Binary floating point carries 15 to 17 digits; a sum of millions of terms loses a few of them.
+# A double has 15 to 17 significant digits; a sum of millions of terms loses a few of them.
 FLOAT_RELATIVE = Decimal("1e-9")
-# Python's own 28 digits are fewer than the 38 of an engine's decimals, or than 1e308 has in cents.
+# Python's default of 28 digits is less than the 38 digits of SQL decimals, or than 1e308 in
+# cents.
 EXACT = Context(prec=1000, rounding=ROUND_HALF_UP)
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """The tolerance of a number, by the kind of its column."""
+    """Tolerances for comparing numbers, by the kind of their column."""
 
     kinds: Mapping[str, str]
     sum_absolute: Decimal
@@ -43,7 +44,7 @@ class Tolerances:
         scale: float,
         float_relative: float = 0.0,
     ) -> Tolerances:
-        """Tolerances at a scale."""
+        """Return the tolerances at a scale."""
         return cls(
             kinds=kinds,
             sum_absolute=Decimal(str(sum_absolute)) * Decimal(str(min(1.0, scale))),
@@ -54,17 +55,17 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class Expected:
-    """Reference rows: column names and, row by row, texts (None: absent).
+    """Reference rows: column names, and the fields of each row as text (None: NULL).
 
     Attributes:
         columns, rows: Names of the columns, and the rows.
-        ordered_by: Columns that say in which order rows come; rows that are equal in them may come
-            in any. None means all rows come as they stand here.
-        offset, limit: Range of these rows that the query returns. Of rows that tie at an end, any
-            may be returned. A limit of None means all further rows.
+        ordered_by: Columns that determine the order of rows. Rows that are equal in these
+            columns may come in any order; None means that rows come exactly in this order.
+        offset, limit: Range of these rows that the query returns. Among rows that tie at an end
+            of the range, any may be returned. A limit of None means all further rows.
         more_rows: Whether other rows may be returned as well.
-        cut: Ends of the order, `first` or `last`, at which an offset or a limit decides which of
-            the rows that tie are returned: of these the columns of the order alone are compared.
+        cut: Ends of the order, `first` or `last`, at which an offset or a limit selects among
+            tied rows. Of tied rows at such an end, only the columns of the order are compared.
     """
 
     columns: tuple[str, ...]
@@ -77,15 +78,15 @@ class Expected:
 
     @property
     def returned(self) -> range:
-        """Places of the rows that are returned, as far as rows do not tie."""
+        """The indexes of the rows that are returned, if no rows tie."""
         stop = len(self.rows) if self.limit is None else self.offset + self.limit
         return range(len(self.rows))[self.offset : stop]
 
     def ties(self, tolerances: Tolerances) -> list[range]:
-        """Places of rows that may change with each other, from the first row to the last.
+        """Return the index ranges of rows that tie and so may swap, in the order of rows.
 
-        Floating-point values tie within their tolerance. The order of later columns is then not
-        known.
+        Floating-point values tie within their tolerance. After such a tie, the order by later
+        columns is not known.
         """
         if self.ordered_by is None:
             return [range(place, place + 1) for place in range(len(self.rows))]
@@ -115,10 +116,10 @@ class Expected:
 
 
 def expected_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows in the form of a file of expected rows.
+    """Return rows as the text of a file of expected rows.
 
     Raises:
-        ValueError: If a value holds what separates fields or lines.
+        ValueError: If a value contains a field separator or a line break.
     """
     lines = [[name.replace(SEPARATOR, " ").replace("\n", " ") for name in columns]]
     lines += [["" if cell is None else _written(cell) for cell in row] for row in rows]
@@ -133,13 +134,13 @@ def _written(cell: object) -> str:
 
 
 def read_expected(path: Path, ordered_by: Sequence[str] | None = None) -> Expected:
-    """Reads reference rows: a header, then a row per line, fields separated by `|`, empty: null."""
+    """Read reference rows: a header and one row per line, with fields separated by `|`."""
     columns, rows = _read(path)
     return Expected(columns, rows, None if ordered_by is None else tuple(ordered_by))
 
 
 def read_expected_by(path: Path, rule: Mapping[str, Any]) -> Expected:
-    """Read expected rows with an operation's own rule, as `answer_rules` of a record has it."""
+    """Read expected rows with the rule of an operation, from `answer_rules` of a record."""
     columns, rows = _read(path)
     return Expected(
         columns,
@@ -163,7 +164,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ..
 def difference(
     actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
 ) -> str | None:
-    """The first difference in words, or None if the rows are right."""
+    """Return the first difference in words, or None if the rows are right."""
     if actual and not expected.rows and not expected.more_rows:
         cells = [
             f"{column} {cell}" for column, cell in zip(expected.columns, actual[0], strict=False)
@@ -193,13 +194,13 @@ def difference(
 
 
 def _may_be_others(tied: range, expected: Expected) -> bool:
-    """Return True if a limit or an offset decided which of the tied rows were returned."""
+    """Return True if a limit or an offset selected among the tied rows."""
     at_first = "first" in expected.cut and tied.start == 0
     return at_first or ("last" in expected.cut and tied.stop == len(expected.rows))
 
 
 def _only_ordered(expected: Expected) -> Expected:
-    """The expected rows with the columns of their order alone."""
+    """Return the expected rows with only the columns that determine the order."""
     columns = tuple(name for name in expected.columns if name in (expected.ordered_by or ()))
     rows = tuple(
         tuple(cell for name, cell in zip(expected.columns, row, strict=True) if name in columns)
@@ -219,7 +220,7 @@ def _of_columns(row: Sequence[object], wanted: Expected, expected: Expected) -> 
 def _difference_of(
     rows: Sequence[Sequence[object]], tied: range, expected: Expected, tolerances: Tolerances
 ) -> tuple[int, str] | None:
-    """Place and words of the first difference of rows that tie, or of some of them."""
+    """Return the index and a description of the first difference among tied rows, or None."""
     wanted = expected.rows[tied.start : tied.stop]
     if len(rows) < len(wanted):
         place = _not_among(rows, wanted, expected.columns, tolerances)
@@ -243,7 +244,7 @@ def _not_among(
     columns: Sequence[str],
     tolerances: Tolerances,
 ) -> int | None:
-    """The place of the first row that is none of those wanted, each of which may come once."""
+    """Return the index of the first row without a match among wanted rows, each used once."""
     left = list(wanted)
     for place, row in enumerate(rows):
         same = (
@@ -261,7 +262,7 @@ def _not_among(
 def _lacking(
     actual: Sequence[Sequence[object]], expected: Expected, tolerances: Tolerances
 ) -> str | None:
-    """Words on the first of the expected rows that is not among those returned."""
+    """Return a sentence about the first expected row that was not returned; None without one."""
     for wanted in expected.rows:
         same = (
             _first_difference([row], [wanted], expected.columns, tolerances) is None
@@ -281,10 +282,10 @@ def _first_difference(
     columns: Sequence[str],
     tolerances: Tolerances,
 ) -> tuple[int, str, object, str | None] | None:
-    """Place, column and both values of the first cell that is not right."""
+    """Return row index, column and both values of the first wrong cell; None if all are right."""
     for place, (row, wanted_row) in enumerate(zip(actual, wanted, strict=True)):
         for column, cell, text in zip(columns, row, wanted_row, strict=True):
-            # Most cells are the same to the letter, and comparing numbers is slow.
+            # Most cells are equal as text, and comparing numbers is slow.
             same = cell == text if type(cell) is str else type(cell) is int and str(cell) == text
             if not (same or cell_is_right(cell, text, column, tolerances)):
                 return place, column, cell, text
@@ -292,7 +293,7 @@ def _first_difference(
 
 
 def cell_is_right(cell: object, wanted: str | None, column: str, tolerances: Tolerances) -> bool:
-    """Return True if a value is within the tolerance of its column."""
+    """Return True if a value equals the wanted text within the tolerance of its column."""
     if cell is None or wanted is None:
         return wanted is None and (cell is None or _text(cell) == "")
     number = _number(cell)
@@ -337,7 +338,7 @@ def _cents(number: Decimal) -> Decimal:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Parse a text as a finite number; None for other texts, including 'NaN'."""
+    """Parse a text as a finite number; None for any other text, including 'NaN'."""
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -354,7 +355,7 @@ def _number(cell: object) -> Decimal | None:
 
 
 def cell_text(cell: object) -> str:
-    """A value as files of expected rows have it, before anything is escaped."""
+    """Return a value as text in the form of files of expected rows, without escapes."""
     return _text(cell)
 
 
@@ -369,7 +370,7 @@ def _text(cell: object) -> str:
 
 
 def shown(cell: object) -> str:
-    """A value as a message shows it."""
+    """Return a value as text for a message, with `null` for NULL."""
     return "null" if cell is None else _text(cell)
 
 
@@ -379,7 +380,7 @@ def _same(
     expected: Expected,
     tolerances: Tolerances,
 ) -> bool:
-    """Return True if rows would be right in another order."""
+    """Return True if the rows would be right in another order."""
     exact = [
         index
         for index, column in enumerate(expected.columns)
@@ -397,7 +398,8 @@ def _same(
     wanted = sorted(rows, key=wanted_key)
     if _first_difference(ordered, wanted, expected.columns, tolerances) is None:
         return True
-    # Rows that differ in nothing exact come in an order of their own: each is looked for.
+    # Rows without exact columns cannot be sorted for the comparison, so each row is searched
+    # for.
     if len(ordered) > SEARCHED_ROWS_MAX or len(exact) == len(expected.columns):
         return False
     return _not_among(ordered, wanted, expected.columns, tolerances) is None

@@ -1,4 +1,4 @@
-"""Compares the durability that runs promise for committed transactions."""
+"""Compares the durability of committed transactions between runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ NOT_KNOWN = "not known"
 
 
 def level_of(facts: Mapping[str, Any]) -> str | None:
-    """Return the durability level of a run; None if its engine has none or it is unknown."""
+    """Return the durability level of a run; None if the engine has none or it is unknown."""
     level: str | None = (facts.get("durability") or {}).get("level")
     return level
 
 
 def unequal(levels: Iterable[str | None]) -> str | None:
-    """Return the durability levels in words if two known ones differ; None otherwise."""
+    """Return the durability levels as text if at least two known ones differ; None otherwise."""
     names = sorted({level for level in levels if level is not None})
     return " and ".join(names) if len(names) > 1 else None

@@ -1,7 +1,7 @@
-"""Converts rows that a user kept as answers to text and back, whatever values they hold.
+"""Converts rows that a user stored as answers to text and back, for values of any kind.
 
-Fields are separated as in other files of expected rows. Separators within a value are escaped, and
-NULL differs from an empty text.
+Fields are separated as in other files of expected rows. Separators within a value are escaped,
+and NULL differs from an empty text.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 ABSENT = "\\N"
 ESCAPES = {"\\": "\\\\", SEPARATOR: "\\p", "\n": "\\n", "\r": "\\r"}
 UNESCAPED = {escape[1]: letter for letter, escape in ESCAPES.items()}
-# Decimals with more digits behind the point are sums and quotients as often as they are values.
+# Decimals with more digits after the point are often sums or quotients, which engines round.
 DECIMALS_EXACT = 2
 
 
 def kept_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a file's text: a line of columns, then a line a row."""
+    """Return the text of a file: a line of column names, then one line per row."""
     lines = [[_escaped(name) for name in columns]]
     lines += [
         [ABSENT if cell is None else _escaped(_written(cell)) for cell in row] for row in rows
@@ -36,7 +36,7 @@ def kept_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def read_kept_rows(path: Path, answer: KeptAnswer) -> Expected:
-    """Read the rows of an answer, with its rules of comparison."""
+    """Read the rows of a stored answer, with its rules of comparison."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -52,13 +52,13 @@ def read_kept_rows(path: Path, answer: KeptAnswer) -> Expected:
 def expected_rows(
     columns: Sequence[str], rows: Iterable[Sequence[object]], answer: KeptAnswer
 ) -> Expected:
-    """Return rows as the answer that they would be if they were kept."""
+    """Return rows in the form in which they would be read back from a stored answer."""
     texts = (tuple(None if cell is None else _written(cell) for cell in row) for row in rows)
     return Expected(tuple(columns), tuple(texts), tuple(answer.ordered_by), cut=tuple(answer.cut))
 
 
 def inexact_columns(schema: pl.Schema) -> list[str]:
-    """Return columns whose values are compared within a tolerance."""
+    """Return the names of columns whose values are compared within a tolerance."""
     return [
         name
         for name, kind in schema.items()

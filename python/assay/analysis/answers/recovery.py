@@ -1,4 +1,4 @@
-"""Compares a recovered database with the writes that had been acknowledged."""
+"""Compares a recovered database with the writes that were acknowledged before the crash."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ LOST_TOLD_MAX = 10
 
 @dataclass(frozen=True)
 class ReceiptCount:
-    """Number of acknowledged writes that were found or lost.
+    """Numbers of acknowledged writes that were found or lost.
 
     Attributes:
-        acknowledged: Operations whose success had been answered.
+        acknowledged: Number of writes whose success was reported to the client.
         kept: Number of acknowledged writes that were found.
-        lost: Number of acknowledged writes that are missing. `acknowledged = kept + lost`: a key
-            that was acknowledged twice was lost and assigned again, so one of the two counts as
-            lost.
-        unacknowledged: Number of writes that were found without an acknowledgement in time. This is
-            no error.
+        lost: Number of acknowledged writes that are missing: `acknowledged = kept + lost`. A key
+            that was acknowledged twice was lost once and then assigned again, so one of the two
+            counts as lost.
+        unacknowledged: Number of writes that were found although their acknowledgement did not
+            arrive in time. Such writes are no error.
         first_lost: Keys of the first lost writes, in the order of their acknowledgements.
         lost_from_ns: Time at which the first lost write was acknowledged; None if nothing was lost.
     """
@@ -43,18 +43,18 @@ class ReceiptCount:
 def compared(
     receipts: pl.DataFrame, present: pl.DataFrame | None, before_ns: int | None = None
 ) -> ReceiptCount:
-    """Compares acknowledged writes (receipts) with the content of a recovered database.
+    """Compare acknowledged writes (receipts) with the content of a recovered database.
 
     Args:
-        receipts: `finished_ns`, and a column of integers for each value of a receipt.
-        present: Values in the recovered database, with the same columns, in any order; None if the
-            database could not be queried, and counts as empty.
-        before_ns: Only receipts before this time count. None means all of them.
+        receipts: Column `finished_ns`, and a column of integers for each value of a receipt.
+        present: Values in the recovered database, with the same value columns, in any order.
+            None, for a database that could not be queried, counts as empty.
+        before_ns: Only receipts acknowledged before this time count; None means all receipts.
     """
     names = [name for name in receipts.columns if name != "finished_ns"]
     asked = receipts if before_ns is None else receipts.filter(pl.col("finished_ns") < before_ns)
     there = receipts.select(names).clear() if present is None else present.select(names).unique()
-    # The last answer of a key is the one that what is there is of.
+    # If a key has several receipts, the row in the database belongs to the last one.
     asked = asked.sort("finished_ns").with_columns(
         (pl.int_range(pl.len()).over(names) == pl.len().over(names) - 1).alias("last")
     )
@@ -77,7 +77,7 @@ class RecoveredCopy:
 
     Attributes:
         number, kind, recovery_s, error: Entries of `recovered` in run.json.
-        at_ns: Time before which acknowledged writes count: the kill, or the beginning of the
+        at_ns: Time before which acknowledged writes count: the crash, or the beginning of the
             snapshot; None if not recorded.
         comparison: Comparison of the receipts with the recovered database.
     """
@@ -93,8 +93,8 @@ class RecoveredCopy:
 def looks(run: Run) -> list[RecoveredCopy]:
     """Return all recovered databases of a run; empty without any.
 
-    A recovery that was in progress when the run ended early is left out, because its content is not
-    known.
+    A recovery that was in progress when the run ended early is left out, because its content is
+    unknown.
 
     Raises:
         RecordUnreadableError: If the record is damaged.
@@ -128,7 +128,7 @@ def looks(run: Run) -> list[RecoveredCopy]:
 def _recovered_keys(
     run: Run, copy: dict[str, Any], operation: str, names: Sequence[str]
 ) -> pl.DataFrame | None:
-    """Return the integer keys of a recovered database; None if it could not be asked."""
+    """Return the integer keys in a recovered database; None if it could not be queried."""
     rows = run.recovered(copy["number"]).rows(operation)
     if rows is None or rows.width != len(names):
         return None
@@ -138,7 +138,7 @@ def _recovered_keys(
 
 
 def receipts_of(stream: pl.DataFrame, operation: str, names: Sequence[str]) -> pl.DataFrame:
-    """Return the stream `receipts` of one operation in the form that `compared` takes."""
+    """Return the receipts of one operation from the stream `receipts`, for `compared`."""
     own = stream.filter(pl.col("operation").cast(pl.String) == operation)
     values = [pl.col("values").list.get(place).alias(name) for place, name in enumerate(names)]
     return own.select("finished_ns", *values)

@@ -1,7 +1,7 @@
-"""Derives which states of changing data each execution can have seen.
+"""Finds the states of changing data that each execution can have read.
 
-State n is the data after n batches of refresh functions since the run began; state 0 is as loaded.
-Set s has 2k batches of its own: k that insert, then k that delete.
+State n is the data after n batches of refresh functions since the run began; state 0 is the
+loaded data. Set s consists of 2k batches: k that insert, then k that delete.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ NEVER_NS = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Refresh:
-    """The refresh functions of a run, and how they change its data.
+    """The refresh functions of a run: how they change its data.
 
     Attributes:
-        insert, delete: Names of the two functions; each set is inserted, then deleted.
+        insert, delete: Names of the two functions. Each set of rows is inserted, then deleted.
         batches: Number of transactions of a function. If each order has its own transaction, a
             function counts as one batch, and states during the function are not known.
         many: Whether each order has its own transaction.
@@ -48,22 +48,22 @@ class Refresh:
 
     @property
     def functions(self) -> tuple[str, str]:
-        """The names of the insert and the delete function."""
+        """The names of the insert function and of the delete function."""
         return self.insert, self.delete
 
     def state_before(self, function: str, variant: int) -> int:
-        """The state in which a function of a set (from 1) begins, if all before it succeeded."""
+        """Return the state before a function of a set (from 1), if all earlier ones succeeded."""
         return 2 * self.batches * (variant - 1) + (self.batches if function == self.delete else 0)
 
 
 def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
-    """Executions that returned rows, in the order of their start, with the states they may be of.
+    """Return executions that returned rows, by start, with the states they can have read.
 
-    Columns: phase, session, operation, variant, digest (u64), started_ns, finished_ns; state_first
-    and state_last, both included: all states that were current at some moment between start and
-    end, so far as is known; state_likely: the one at the start, if batches took equally long. The
-    three are null if nobody knows the data: after a refresh function failed, the next one
-    changes data that may have any of several states.
+    Columns: phase, session, operation, variant, digest (u64), started_ns, finished_ns;
+    state_first and state_last (first and last state that was current between start and end);
+    state_likely (the state at the start, if batches took equally long). The three state columns
+    are null if the data are not known: after a refresh function failed, the next one may start
+    from any of several states.
     """
     table = plain(events)
     if "variant" not in table.columns:
@@ -80,10 +80,10 @@ def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
 
 
 def distinct(executed: pl.DataFrame) -> pl.DataFrame:
-    """Return the results to compare, with equal rows of equal states only once.
+    """Return the results to compare; equal rows of equal states appear once.
 
-    Columns: operation, variant, digest, the three of the states, answers (how many executions),
-    phase and session (of the first of them).
+    Columns: operation, variant, digest, the three state columns, answers (number of executions),
+    phase and session (of the first of these executions).
     """
     return executed.group_by(
         "operation", "variant", "digest", *STATES[:2], maintain_order=True
@@ -97,12 +97,13 @@ def distinct(executed: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _History:
-    """Refresh functions one after another, as long as it is known what they changed.
+    """The refresh functions in their order, up to the first whose changes are not known.
 
     Attributes:
-        started_ns, finished_ns: Of each.
-        before, after, most: State when it began; the least and the greatest after it.
-        lost_ns: From then on nobody knows the state.
+        started_ns, finished_ns: Start and end of each function.
+        before, after, most: State before each function, and the lowest and highest possible
+            state after it.
+        lost_ns: Time from which on the state is not known.
     """
 
     started_ns: list[int]
@@ -114,7 +115,7 @@ class _History:
 
     @classmethod
     def of(cls, events: pl.DataFrame, refresh: Refresh) -> _History:
-        """Return the history of refresh functions, from the events."""
+        """Return the history of the refresh functions in the events of a run."""
         played = events.filter(
             pl.col("operation").is_in(list(refresh.functions)) & (pl.col("outcome") != "skipped")
         ).sort("started_ns", maintain_order=True)
@@ -139,9 +140,10 @@ class _History:
         self.most.append(most)
 
     def states(self, executed: pl.DataFrame) -> list[pl.Series]:
-        """First, last and likely state of each execution."""
+        """Return the first, last and likely state of each execution."""
         started, finished = executed["started_ns"], executed["finished_ns"]
-        # Ended before the operation began: it sees all of it. Begun before it ended: it may see it.
+        # An operation sees every function that ended before the operation began. It may see a
+        # function that began before the operation ended.
         ended = _counted(self.finished_ns, started, "right")
         begun = _counted(self.started_ns, finished, "left")
         is_known = finished <= self.lost_ns
@@ -172,7 +174,7 @@ class _History:
 
 
 def _counted(times_ns: list[int], at_ns: pl.Series, side: Literal["left", "right"]) -> pl.Series:
-    """Count the times before each moment; with side `right`, those at it as well."""
+    """Count the times before each moment; with side `right`, also the times equal to it."""
     ordered = pl.Series(times_ns, dtype=pl.Int64)
     return ordered.search_sorted(at_ns.cast(pl.Int64), side=side)
 

@@ -1,7 +1,8 @@
-"""Decides whether trials measured the storage medium, or a cache in front of it.
+"""Decides whether trials measured the storage medium or a cache in front of it.
 
-A virtual disk may be a file in the memory of the hypervisor's host, and a flush may end before data
-are on the medium. A guest cannot detect this directly, but some signs suggest it.
+A virtual disk may be a file in the memory of the hypervisor's host, and a flush may end before
+the data are on the medium. A guest cannot detect such a cache directly, but some signs suggest
+it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ if TYPE_CHECKING:
     from assay.analysis.ceiling.trials import Ceiling
 
 PAGE_BYTES = 4096
-# Patterns that are nearer to each other than this are one to the disk.
+# Sequential and random rates that differ by less are equal for the disk.
 ALIKE_FACTOR = 1.5
-# A page of NAND flash alone takes some 40 us to be sensed, before anything is transferred.
+# The sense time of a NAND flash page alone is some 40 us, before any transfer.
 FLASH_READ_S = 40e-6
-# A disk with a spinning medium turns once in 4 to 11 ms.
+# A spinning disk makes one turn in 4 to 11 ms.
 TURNING_READ_S = 2e-3
-# Programming a page of flash takes hundreds of microseconds; what is quicker kept it elsewhere.
+# Programming a page of flash takes hundreds of microseconds; a quicker flush went to a cache.
 FLASH_FLUSH_S = 150e-6
 VIRTUAL_DRIVERS = ("virtio", "vbd", "xen", "hv_", "storvsc", "vmw_pvscsi")
 VIRTUAL_MODELS = ("qemu", "virtual", "vmware", "vbox", "elastic block", "persistentdisk", "msft")
 
 
 def is_virtual(medium: Mapping[str, Any] | None) -> bool:
-    """Return True if the disk reports that it is virtual: a file or a service of another host."""
+    """Return True if the disk reports that it is virtual: a file or service of another host."""
     driver = ((medium or {}).get("driver") or "").lower()
     model = ((medium or {}).get("model") or "").lower()
     return driver.startswith(VIRTUAL_DRIVERS) or any(word in model for word in VIRTUAL_MODELS)
@@ -39,11 +40,12 @@ def is_virtual(medium: Mapping[str, Any] | None) -> bool:
 def hiding_signs(
     ceiling: Ceiling, medium: Mapping[str, Any] | None, device: Mapping[str, Any] | None
 ) -> list[str]:
-    """Return the signs that the figures are not of a medium, a sentence each; empty if none.
+    """Return the signs that the trials did not measure a medium, one sentence each.
 
     Args:
-        ceiling: The trials.
-        medium: Facts from `environment.json`: name, driver, model and so on.
+        ceiling: Trials of the disk.
+        medium: Facts about the block device from `environment.json`: name, driver, model and so
+            on.
         device: `host.data_device` from `environment.json`: rotational and so on.
     """
     if ceiling.disk.is_empty():

@@ -1,4 +1,4 @@
-"""Trials of a ceiling over all rounds: one point each thing that was tried."""
+"""Summarises trials of a ceiling over all rounds: one point per kind of trial."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ if TYPE_CHECKING:
 DISK_KEY = ("operation", "pattern", "cache", "method", "depth", "size_bytes")
 MACHINE_KEY = ("kernel", "threads")
 LATENCIES = ("p50", "p90", "p99", "p999", "max")
-# Below that share of others' bytes a trial's counts of the device are its own.
+# Largest share of other programs' bytes at which the device's counters count as the trial's own.
 OTHERS_SHARE_MAX = 0.02
 
 
 @dataclass(frozen=True)
 class DiskPoint:
-    """One kind of request.
+    """The measured speed of one kind of disk request.
 
     Attributes:
-        operation: read, write, fsync or fdatasync; pattern, cache, method, depth and size_bytes
-            are the record's words.
-        iops: Requests a second.
-        bytes_per_s: Bytes a second of the same rounds.
-        cpu_s: CPU time of our threads a request.
-        latency_s: Quantiles of a request's time, the median over rounds; the longest of all.
+        operation: `read`, `write`, `fsync` or `fdatasync`.
+        pattern, cache, method, depth, size_bytes: Names and numbers from the record.
+        iops: Requests per second.
+        bytes_per_s: Bytes per second in the same rounds.
+        cpu_s: CPU seconds of the trial's threads per request.
+        latency_s: Quantiles of the latency of a request, as medians over rounds; for `max` the
+            longest of all rounds.
         device_requests: Device requests per request of the trial: below 1 if requests were merged,
-            above 1 if they were split. None if others used the device in all rounds, if it does not
+            above 1 if they were split; None if others used the device in all rounds, if it does not
             count them, or for trials through the page cache.
     """
 
@@ -60,13 +61,13 @@ class DiskPoint:
 
 @dataclass(frozen=True)
 class MachinePoint:
-    """One kind of work of memory or of cores.
+    """The measured speed of one kind of memory access or computation.
 
     Attributes:
         kernel: Name of the loop kernel in the record.
         threads: Number of threads.
-        array_bytes: Bytes of each array. None means a trial of cores.
-        per_s: Bytes, or steps, a second of all threads together; seconds a load of `chase`.
+        array_bytes: Bytes of each array; None means a trial of cores.
+        per_s: Bytes or steps per second, of all threads together. For `chase`, seconds per load.
     """
 
     kernel: str
@@ -76,7 +77,7 @@ class MachinePoint:
 
 
 def disk_points(ceiling: Ceiling) -> list[DiskPoint]:
-    """Return all points of the disk: reads before writes, direct before buffered."""
+    """Return all points of the disk: reads before writes, direct before buffered requests."""
     order = {word: place for place, word in enumerate((READ, WRITE, "fsync", "fdatasync"))}
     points = (
         _disk_point(key, rows) for key, rows in ceiling.disk.group_by(DISK_KEY, maintain_order=True)
@@ -94,7 +95,7 @@ def disk_points(ceiling: Ceiling) -> list[DiskPoint]:
 
 
 def memory_points(ceiling: Ceiling) -> list[MachinePoint]:
-    """Return bandwidth by kernel and threads."""
+    """Return the memory bandwidth in bytes per second, by kernel and number of threads."""
     streams = ceiling.memory.filter(pl.col("kernel") != CHASE)
     return sorted(
         _machine_points(streams, "bytes_per_s"), key=lambda point: (point.kernel, point.threads)
@@ -102,13 +103,13 @@ def memory_points(ceiling: Ceiling) -> list[MachinePoint]:
 
 
 def chase_points(ceiling: Ceiling) -> list[MachinePoint]:
-    """Return the time of a load by the bytes that loads go over."""
+    """Return the seconds per load by the size of the array that the loads access."""
     chases = ceiling.memory.filter(kernel=CHASE)
     return sorted(_machine_points(chases, "load_ns"), key=lambda point: point.array_bytes or 0)
 
 
 def core_points(ceiling: Ceiling) -> list[MachinePoint]:
-    """Return the speed of cores by kernel and threads."""
+    """Return the speed of cores in steps per second, by kernel and number of threads."""
     return sorted(
         _machine_points(ceiling.core, "steps_per_s"),
         key=lambda point: (point.kernel, point.threads),

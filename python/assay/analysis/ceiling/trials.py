@@ -1,4 +1,4 @@
-"""The trials of a host: requests a second by size, queue depth and pattern, and the rest.
+"""The trials of a host's disk, memory and cores: rates by size, queue depth and pattern.
 
 Figures are geometric means over rounds with a 95 % interval by Student's t on their logarithms.
 Values between two tried sizes or depths are interpolated on log-log scales, within each round.
@@ -33,12 +33,12 @@ WORDS = {pl.Categorical, pl.Enum}
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure over rounds.
+    """The mean of a figure over rounds, with its 95 % interval.
 
     Attributes:
         value: Geometric mean.
-        low: Lower end of the 95 % interval. None means a single round.
-        high: Upper end of the interval. None means a single round.
+        low: Lower end of the 95 % interval; None means a single round.
+        high: Upper end of the interval; None means a single round.
         rounds: Number of rounds.
     """
 
@@ -48,7 +48,7 @@ class Estimate:
     rounds: int
 
     def times(self, factor: float) -> Estimate:
-        """Return the estimate in another unit."""
+        """Return the estimate multiplied by a unit's conversion factor."""
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return Estimate(self.value * factor, low, high, self.rounds)
 
@@ -65,13 +65,14 @@ def estimate(values: Iterable[float]) -> Estimate | None:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The trials of a record.
+    """The trials of a host, from the record of `assay ceiling`.
 
     Attributes:
-        disk: One row per trial of the disk: the columns of `ceiling-disk.arrows`, and iops,
-            bytes_per_s, cpu_ns_per_request, merged_share (of our requests) and others_bytes (that
-            the device moved beyond ours), null if the device does not tell.
-        memory: One row per trial of memory: the columns of `ceiling-memory.arrows`, and
+        disk: One row per disk trial: the columns of `ceiling-disk.arrows`, and iops,
+            bytes_per_s, cpu_ns_per_request, merged_share (share of the trial's requests that
+            were merged) and others_bytes (device bytes beyond the trial's). The last two are
+            null if the device does not report them.
+        memory: One row per memory trial: the columns of `ceiling-memory.arrows`, and
             bytes_per_s, load_ns.
         core: One row per trial of cores: the columns of `ceiling-core.arrows`, and steps_per_s.
     """
@@ -89,7 +90,7 @@ class Ceiling:
         operation: str = READ,
         cache: str = DIRECT,
     ) -> Estimate | None:
-        """Return requests a second of a size; None beyond the sizes and depths that were tried."""
+        """Return requests per second of a size; None outside the tried sizes and depths."""
         chosen = self.disk.filter(operation=operation, pattern=pattern, cache=cache).select(
             "round", "depth", "size_bytes", "iops"
         )
@@ -106,28 +107,28 @@ class Ceiling:
         operation: str = READ,
         cache: str = DIRECT,
     ) -> Estimate | None:
-        """Return bytes a second of requests of a size; None as of `iops`."""
+        """Return bytes per second of a request size; None outside the tried sizes and depths."""
         rate = self.iops(size_bytes, depth, pattern, operation=operation, cache=cache)
         return None if rate is None else rate.times(size_bytes)
 
     def most_iops(
         self, size_bytes: float, pattern: str = RANDOM, *, operation: str = READ
     ) -> Estimate | None:
-        """Return the most requests a second of a size at any depth, past the page cache."""
+        """Return the highest rate of direct requests of a size at any depth; None if not tried."""
         depths = self.depths(operation)
         estimates = [self.iops(size_bytes, depth, pattern, operation=operation) for depth in depths]
         return max((rate for rate in estimates if rate), key=lambda rate: rate.value, default=None)
 
     def depths(self, operation: str = READ) -> list[int]:
-        """Depths that were tried past the page cache, the smallest first."""
+        """Return the queue depths of direct requests that were tried, the smallest first."""
         return self._tried("depth", operation)
 
     def sizes(self, operation: str = READ) -> list[int]:
-        """Sizes that were tried past the page cache, in bytes, the smallest first."""
+        """Return the sizes in bytes of direct requests that were tried, the smallest first."""
         return self._tried("size_bytes", operation)
 
     def flush_seconds(self, operation: str = "fdatasync") -> Estimate | None:
-        """Return the median seconds of a small write that is followed by fsync or fdatasync."""
+        """Return the median seconds of a small write followed by fsync or fdatasync."""
         chosen = self.disk.filter(operation=operation)
         return estimate(latency * NS for latency in chosen["latency_p50_ns"])
 
@@ -137,7 +138,7 @@ class Ceiling:
 
 
 def read_ceiling(run: Run) -> Ceiling:
-    """The trials of a record, whole or partial.
+    """Return the trials of a record, complete or partial.
 
     Raises:
         RecordUnreadableError: If the record is not a ceiling, or is damaged.
@@ -151,7 +152,7 @@ def read_ceiling(run: Run) -> Ceiling:
 
 
 def _plain(trials: pl.DataFrame) -> pl.DataFrame:
-    """Return trials with words as text, so that they can be compared freely."""
+    """Return trials with category columns as text, so that values can be compared freely."""
     text_columns = [name for name, kind in trials.schema.items() if kind.base_type() in WORDS]
     return trials.with_columns(pl.col(text_columns).cast(pl.String))
 
@@ -168,7 +169,8 @@ def _disk(trials: pl.DataFrame) -> pl.DataFrame:
             "cpu_ns_per_request"
         ),
         pl.when(is_direct).then(pl.col("device_merged") / made).alias("merged_share"),
-        # What is read ahead or written back of buffered trials is ours, and cannot be told apart.
+        # Buffered trials cause read-ahead and write-back, which cannot be distinguished from
+        # other programs' traffic.
         pl.when(is_direct).then(others.clip(lower_bound=0)).alias("others_bytes"),
     )
 
@@ -185,7 +187,7 @@ def _core(trials: pl.DataFrame) -> pl.DataFrame:
 
 
 def _between(rows: pl.DataFrame, size_bytes: float, depth: float) -> float | None:
-    """Return a value of one round between the depths and sizes that were tried."""
+    """Return requests per second of one round at a size and depth, interpolated; None outside."""
     by_depth: dict[int, dict[int, float]] = {}
     for at, size, iops in rows.select("depth", "size_bytes", "iops").iter_rows():
         by_depth.setdefault(at, {})[size] = iops
@@ -198,7 +200,7 @@ def _between(rows: pl.DataFrame, size_bytes: float, depth: float) -> float | Non
 
 
 def interpolated(values: Mapping[int, float], at: float) -> float | None:
-    """Return a value between the nearest two, on both logarithms; None beyond them."""
+    """Return a value interpolated on log-log scales; None outside the tried range."""
     places: Sequence[int] = sorted(place for place, value in values.items() if value > 0)
     below = max((place for place in places if place <= at), default=None)
     above = min((place for place in places if place >= at), default=None)

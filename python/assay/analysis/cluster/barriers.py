@@ -1,8 +1,8 @@
 """Finds barriers: times in which nearly all nodes wait between two phases of full load.
 
-The input is the series of cores that nodes used or waited for between consecutive samples. Two
-levels with a gap (a Schmitt trigger) find barriers: troughs of several samples below the low level
-between two peaks above the high one, within one execution. CPU use by other programs makes no
+The input is a series: the number of cores that nodes used or waited for between consecutive
+samples. A barrier is a trough of several samples below the low level, between two peaks above
+the high level, within one execution (a Schmitt trigger). CPU use by other programs makes no
 trough, because tasks that wait for a CPU count as working.
 """
 
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
     from assay.analysis.cluster.node_clocks import NodeClock
 
-# Shares of the platform's cores. Above the high level it is in full use, though a thread a core
-# rarely keeps all of them busy through a look; below the low one less than a third is.
+# Shares of the platform's cores. Above the high level the platform is in full use, although one
+# thread per core rarely keeps all cores busy for a whole sampling interval. Below the low level
+# less than a third of the cores is busy.
 HIGH, LOW = 0.7, 0.3
-# Of two looks one may be an accident of when they were taken.
+# A trough of one or two samples may be an accident of the sampling times.
 LOOKS_MIN = 3
-# An execution of fewer looks has no room for two peaks and a trough that can be told apart.
+# An execution with fewer samples is too short for two peaks and a distinguishable trough.
 EXECUTION_LOOKS_MIN = 10
 TOLD_MAX = 100
 
 
 @dataclass(frozen=True)
 class Execution:
-    """The time span of an execution: an operation, or a whole load without a name."""
+    """The time span of one execution of an operation, or of a whole load (empty name)."""
 
     operation: str
     begun_ns: int
@@ -41,13 +42,13 @@ class Execution:
 
 @dataclass(frozen=True)
 class Barrier:
-    """One trough between two peaks.
+    """One barrier: a trough between two peaks of CPU use.
 
     Attributes:
-        operation: The operation in progress. Empty under a load.
-        begun_s, ended_s: Since the measured part began.
+        operation: The operation in progress; empty under a load.
+        begun_s, ended_s: Start and end, in seconds since the measured part began.
         cores: Mean number of busy cores in the trough.
-        peak_cores: Mean number of busy cores before and after it.
+        peak_cores: Mean number of busy cores in the peaks before and after the trough.
     """
 
     operation: str
@@ -58,12 +59,12 @@ class Barrier:
 
     @property
     def seconds(self) -> float:
-        """The duration in seconds."""
+        """The duration of the barrier in seconds."""
         return self.ended_s - self.begun_s
 
     @property
     def lost_s(self) -> float:
-        """The seconds that would be saved at the speed of the fastest stretches."""
+        """The seconds that the barrier costs, compared with the CPU use of the peaks around it."""
         return self.seconds * max(0.0, 1 - self.cores / self.peak_cores)
 
     def facts(self) -> dict[str, Any]:
@@ -77,9 +78,9 @@ class Barriers:
 
     Attributes:
         barriers: Barriers in the order of time.
-        platform_cores: Number of cores of the platform, to which the levels refer.
+        platform_cores: Number of cores of the platform, the base of the high and low level.
         looked_s: Seconds of executions that were long enough to analyse, by operation.
-        too_short: Operations without an execution that was long enough.
+        too_short: Operations without an execution that was long enough to analyse.
         missing: Reason why barriers are not known; None if they are known.
     """
 
@@ -91,7 +92,7 @@ class Barriers:
 
     @property
     def lost_shares(self) -> dict[str, float]:
-        """The share of each operation's time that it lost to barriers."""
+        """The share of each operation's time that was lost to barriers."""
         lost = dict.fromkeys(self.looked_s or {}, 0.0)
         for barrier in self.barriers:
             lost[barrier.operation] += barrier.lost_s
@@ -124,20 +125,21 @@ def find_barriers(
     platform_cores: float,
     zero_ns: int,
 ) -> Barriers:
-    """Return the barriers of executions.
+    """Return the barriers within executions.
 
     Args:
-        clocks: Clocks of all nodes, of the same looks; at least one.
+        clocks: CPU clocks of all nodes, read at the same samples; at least one.
         executions: Executions that do not overlap.
         platform_cores: Number of cores that the nodes may use.
-        zero_ns: Start of the measured part.
+        zero_ns: Start of the measured part in nanoseconds.
     """
     every = list(clocks)
     times, cores = every[0].times_ns, cores_at_work(every, ready=True)
     barriers: list[Barrier] = []
     looked_s: dict[str, float] = {}
     for execution in executions:
-        # Looks that lie within: what happened before and after it is in no interval of theirs.
+        # Only samples within the execution: their intervals hold nothing from before or after
+        # it.
         first, last = (
             bisect_left(times, execution.begun_ns),
             bisect_right(times, execution.ended_ns) - 1,
@@ -165,14 +167,14 @@ def find_barriers(
 
 
 def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Return the troughs between peaks of one evenly sampled series.
+    """Return the troughs between peaks in one evenly sampled series.
 
     Args:
         shares: Busy share of the platform at each sample.
 
     Returns:
-        For each trough its first sample, the sample after its last, and the mean share in the
-        surrounding peaks, at most 1.
+        For each trough: the index of its first sample, the index after its last sample, and the
+            mean share in the surrounding peaks, at most 1.
     """
     runs = _low_runs(shares)
     ends = [0, *(end for _, end in runs)]
@@ -187,12 +189,12 @@ def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
 
 
 def _peak(shares: Sequence[float]) -> list[float]:
-    """Return the samples of a stretch in which the platform was in full use."""
+    """Return the samples at which the platform was in full use."""
     return [share for share in shares if share >= HIGH]
 
 
 def _low_runs(shares: Sequence[float]) -> list[tuple[int, int]]:
-    """Return the stretches of enough successive samples below the low level."""
+    """Return (begin, end) of each stretch of enough successive samples below the low level."""
     runs, begin = [], None
     for at, share in enumerate([*shares, 1.0]):
         if share <= LOW:

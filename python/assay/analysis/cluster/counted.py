@@ -1,4 +1,4 @@
-"""Counters of nodes over spans of a run and over single executions, as lines of a table."""
+"""Counters of cluster nodes over parts of a run and over single executions."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from assay.analysis.cluster.nodes import ClusterNode
     from assay.record.reader import Run
 
-# So many intervals of a run are told; of more, several are one.
+# Largest number of intervals that are reported; with more readings an interval spans several.
 INTERVALS_MAX = 300
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A line of a part of the run.
+    """The figures of the nodes in one interval of the run.
 
     Attributes:
-        begun_s, ended_s: Since the measured part began.
+        begun_s, ended_s: Start and end, in seconds since the measured part began.
         line: Figures of the nodes in the interval.
     """
 
@@ -54,7 +54,7 @@ class Interval:
 
 
 class NodeReadings:
-    """Readings of all nodes through time.
+    """Counter readings of all nodes over time.
 
     Args:
         readings: Rows of `cluster_counters.node_readings`, from `engine.arrows`.
@@ -77,7 +77,7 @@ class NodeReadings:
         }
 
     def around(self, begun_ns: int, ended_ns: int) -> list[int]:
-        """Times of readings from the last before a span to the first after it."""
+        """Return the times of readings from the last before a span to the first after it, in ns."""
         before = [time for time in self.times_ns if time <= begun_ns][-1:]
         after = [time for time in self.times_ns if time >= ended_ns][:1]
         first = before[0] if before else begun_ns
@@ -85,9 +85,9 @@ class NodeReadings:
         return [time for time in self.times_ns if first <= time <= last]
 
     def grown(self, node: str, begun_ns: int, ended_ns: int) -> dict[str, float]:
-        """Return each word's growth at a node between two readings, and its gauges at the end.
+        """Return each counter's growth at a node between two readings, and its last gauges.
 
-        What was reset between them, or is absent in either, is left out.
+        Counters that were reset in between, or that lack either reading, are left out.
         """
         growth = {}
         for (name, word), values in self._values.items():
@@ -96,7 +96,7 @@ class NodeReadings:
             if word in GAUGES:
                 growth[word] = values[ended_ns]
                 continue
-            # A node that came later has grown from nothing.
+            # A node that joined later counts from zero.
             came_later = min(values) > begun_ns
             began = 0.0 if came_later else values.get(begun_ns)
             resets = self._resets[name, word]
@@ -105,7 +105,7 @@ class NodeReadings:
         return growth
 
     def counts(self, node: str) -> frozenset[str]:
-        """Words that a node counts at any time."""
+        """Return the names of all counters that a node reports at any time."""
         return frozenset(word for name, word in self._values if name == node)
 
 
@@ -115,7 +115,7 @@ def line_between(
     nodes: Sequence[ClusterNode],
     span: tuple[int, int],
 ) -> Line:
-    """Return the line of the nodes between two instants, moved to readings where possible."""
+    """Return the figures of the nodes between two instants at which counters were read."""
     begun_ns, ended_ns = span
     figures = tuple(_within(readings, clocks.get(node.name), node, span) for node in nodes)
     return Line(span_seconds(begun_ns, ended_ns), together(figures), figures)
@@ -129,7 +129,7 @@ def _within(
     cpu_s = _kernel_cpu_s(clock, *span)
     figures = _node(node, grown, cpu_s, _kernel_memory(clock, span[1]))
     if clock is not None and cpu_s is None:
-        # Another clock than that of the parts around it would draw a step where none is.
+        # CPU time of another clock than the neighbouring parts' would draw a false step.
         figures = replace(figures, cpu_s=None, cpu_by=())
     return replace(figures, untold=untold)
 
@@ -140,7 +140,10 @@ def intervals(
     nodes: Sequence[ClusterNode],
     window: tuple[int, int],
 ) -> tuple[Interval, ...]:
-    """A line for each interval between two readings of a window, or for fewer and longer ones."""
+    """Return the nodes' figures for each interval between two readings of a window.
+
+    With more than `INTERVALS_MAX` readings, an interval spans several of them.
+    """
     times = readings.around(*window)
     last = len(times) - 1
     count = min(INTERVALS_MAX, last)
@@ -158,13 +161,13 @@ def intervals(
 def operation_lines(
     run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, Line]:
-    """Return a line for one execution of each operation, with medians over measured executions.
+    """Return the nodes' figures for one execution of each operation: medians over executions.
 
-    If all nodes are on this host, their total CPU time is counted around each execution.
+    If all nodes are on this host, the kernel counts their total CPU time around each execution.
 
     Args:
         run: A run whose operations do not overlap.
-        clocks: Clocks of nodes on this host.
+        clocks: CPU clocks of the nodes on this host.
         nodes: Nodes of the cluster.
     """
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
@@ -195,9 +198,10 @@ def operation_lines(
 def execution_lines(
     run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, list[Line]]:
-    """Return a line of each execution by operation, if counters were read around it.
+    """Return the nodes' figures for each execution, by operation.
 
-    Of all of them where nodes count nothing, but the kernel does.
+    Only executions with counter readings around them count. If nodes report no counters, all
+    executions count, with the kernel's figures.
     """
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
     grown = _growth_by_execution(run)
@@ -220,7 +224,7 @@ def execution_lines(
 
 
 def _growth_by_execution(run: Run) -> dict[int, dict[str, dict[str, float]]]:
-    """Return the growth of each word by execution and node; without what was reset."""
+    """Return the growth of each counter by execution and node, without counters that were reset."""
     declared = declared_cluster(run)
     if declared is None or not run.has("engine-operations"):
         return {}
@@ -237,7 +241,7 @@ def _executed_node(
     grown: Mapping[str, float],
     clock: NodeClock | None,
 ) -> NodeFigures:
-    """Return one node in the executions of an operation, with medians of the kernel's figures."""
+    """Return one node's figures for an operation: medians over executions for kernel figures."""
     used = [_kernel_cpu_s(clock, begun, ended) for begun, ended in spans]
     cpu_s = [value for value in used if value is not None]
     memory = [_kernel_memory(clock, ended) for _, ended in spans]
@@ -248,7 +252,7 @@ def _executed_node(
 
 
 def _growth_by_operation(run: Run) -> dict[tuple[str, str], dict[str, float]]:
-    """Return the growth of each word in one execution, by operation and node."""
+    """Return the growth of each counter in one execution, by operation and node."""
     growth: dict[tuple[str, str], dict[str, float]] = {}
     columns = ("operation", "node", "word", "growth")
     for operation, node, word, value in grown_by_operation(run).select(columns).iter_rows():
@@ -282,7 +286,7 @@ def _node(
     kernel_cpu_s: float | None,
     resident_bytes: float | None,
 ) -> NodeFigures:
-    """Return a node's figures, with CPU time by the kernel's count, else by the engine's own."""
+    """Return a node's figures; CPU time is the kernel's count or, without it, the engine's."""
     cpu_ns = grown.get(CPU)
     by_engine = None if cpu_ns is None else cpu_ns * NS
     cpu_s = by_engine if kernel_cpu_s is None else kernel_cpu_s

@@ -1,7 +1,7 @@
-"""The counters of a cluster's nodes, in terms that all engines share.
+"""The counters of a cluster's nodes, under names that all engines share.
 
-Which counters they are an engine declares (`[cluster]` of its `counters.toml`), by these words;
-each node is an object of their source.
+Each engine maps its own counters to these names (`[cluster]` of its `counters.toml`). Each node
+is one object of that counter source.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ GROWN: dict[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class ClusterFacts:
-    """`[cluster]` of `counters.toml`: the engine's counters for each of `WORDS`.
+    """The section `[cluster]` of `counters.toml`: the engine's counter for each name in `WORDS`.
 
     Attributes:
         title: The engine's kind of node, for readers.
-        source: Whose counters they are, an object a node.
-        counters: The engine's own counter names, by word.
-        scales: Factor of a value, by word, if it is not 1.
-        says: Exact meaning of the counter, by word, in the engine's terms.
-        missing: Reason why a word is not counted, to follow `not measured:`.
+        source: The counter source; each node is an object of it.
+        counters: The engine's own counter names, by shared name.
+        scales: Factor that converts a counter's value, by shared name, if it is not 1.
+        says: Exact meaning of each counter in the engine's terms, by shared name.
+        missing: Reason why a counter is not available, by shared name, to follow `not
+            measured:`.
     """
 
     title: str
@@ -52,11 +53,11 @@ class ClusterFacts:
 
 
 def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
-    """Return the cluster declarations of an engine's `counters.toml`; None without any.
+    """Return the cluster section of an engine's `counters.toml`; None if it has none.
 
     Raises:
-        ValueError: If a key is missing or unknown, or a word is not one of `WORDS`, or a word is
-            neither counted nor declared as missing.
+        ValueError: If a key is missing or unknown, a counter name is not in `WORDS`, or a name
+            is neither mapped nor declared as missing.
     """
     section = (facts or {}).get("cluster")
     if section is None:
@@ -74,16 +75,16 @@ def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
 
 
 def declared_cluster(run: Run) -> ClusterFacts | None:
-    """Return an engine's declared cluster counters; None without a cluster."""
+    """Return the cluster section that a run's engine declares; None if it is not a cluster."""
     return cluster_facts(run.facts.get("engine", {}).get("counters"))
 
 
 def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFrame:
-    """Return readings of nodes with `node`, `word`, and `value` in its unit.
+    """Return counter readings of nodes with the columns `node`, `word` (counter) and `value`.
 
     Args:
         readings: Rows of `engine.arrows` or `engine-operations.arrows`.
-        declared: What the engine declares.
+        declared: The engine's cluster section.
     """
     word_of = {counter: word for word, counter in declared.counters.items()}
     scales = {word: declared.scales.get(word, 1.0) for word in word_of.values()}
@@ -99,8 +100,9 @@ def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFram
 def grown_by_operation(run: Run) -> pl.DataFrame:
     """Return the growth of each node's counters in one execution: the median over executions.
 
-    Columns: operation, node, word, growth in the word's unit, passes. Empty for an engine that is
-        not a cluster, and for a load, whose operations overlap. Gauges are left out.
+    Columns: operation, node, word (the counter's shared name), growth in its unit, passes. The
+        table is empty for an engine that is not a cluster, and for a load, whose operations
+        overlap. Gauges are left out.
     """
     declared = declared_cluster(run)
     if declared is None or not run.has("engine-operations"):
@@ -112,10 +114,10 @@ def grown_by_operation(run: Run) -> pl.DataFrame:
 
 
 def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """Return the words of one execution of each operation, summed over nodes.
+    """Return the counters of one execution of each operation, summed over nodes.
 
-    The source is readings around operations. For a run of one operation without such readings it is
-    the count of a pass.
+    The source is counter readings around operations. A run of a single operation without such
+    readings uses the counters of one pass.
     """
     totals, account = _around_operations(run), account_of(run)
     if totals or account is None or account.is_mix or len(account.operations) != 1:
@@ -125,7 +127,7 @@ def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
 
 
 def _around_operations(run: Run) -> dict[str, dict[str, float]]:
-    """Return `grown_by_operation` summed over nodes: by operation, by word."""
+    """Return `grown_by_operation` summed over nodes: growth by operation and counter."""
     summed = (
         grown_by_operation(run)
         .group_by("operation", "word", maintain_order=True)
@@ -140,8 +142,9 @@ def _around_operations(run: Run) -> dict[str, dict[str, float]]:
 def totals_of_a_pass(run: Run) -> dict[str, float]:
     """Return the counters of one pass over all operations, summed over nodes.
 
-    The source is readings around operations, for words that are known for all of them. If an
-    operation lacks readings, the counts of the measured part are divided equally among its passes.
+    The source is counter readings around operations, for counters that are known for all of
+    them. If an operation lacks readings, the growth in the measured part is divided by its
+    number of passes.
     """
     by_operation = _around_operations(run)
     account = account_of(run)

@@ -1,4 +1,4 @@
-"""Facts of the hosts that drove a run together."""
+"""Facts about the hosts that drove a run together (a fleet)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# How the share of a host may have ended that did not tell all.
+# Endings of a host that was lost before it reported its whole share of the load.
 LOST = ("died", "failed")
 
 
@@ -22,12 +22,12 @@ def hosts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def lost_hosts(hosts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the hosts that were gone before they had reported everything."""
+    """Return the hosts of a fleet that were lost before they had reported everything."""
     return [host for host in hosts if (host["ended"] or {}).get("how") in LOST]
 
 
 def clock_uncertainty_s(hosts: Sequence[dict[str, Any]]) -> float | None:
-    """Return the uncertainty of hosts' clocks in seconds; None if one was not measured."""
+    """Return the largest uncertainty of the hosts' clocks in seconds; None if not measured."""
     clocks = [host["clock"] for host in hosts]
     if not clocks or any(clock is None for clock in clocks):
         return None
@@ -35,7 +35,7 @@ def clock_uncertainty_s(hosts: Sequence[dict[str, Any]]) -> float | None:
 
 
 def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> float | None:
-    """The largest share of the CPUs that a host's driver could use, which it did use in a phase.
+    """Return the largest share of its available CPUs that a host's driver used in a phase.
 
     Args:
         hosts: Hosts of the fleet.
@@ -43,7 +43,7 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
         seconds: Length of the phase.
 
     Returns:
-        None if no host reported its CPU time, or the phase took no time.
+        The share, 0 to 1; None if no host reported its CPU time, or the phase took no time.
     """
     shares = [
         host["driver_cpu_s"][phase] / (seconds * min(host["cpus"], host["sessions"]))
@@ -54,7 +54,7 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
 
 
 def measured_share(run: Run) -> float | None:
-    """Return the largest share of its CPUs that a driver used; None without a fleet's figures."""
+    """Return the largest share of its CPUs that a fleet's driver used; None without a fleet."""
     hosts = hosts_of(run.facts)
     window = window_of(run) if hosts else None
     if window is None:

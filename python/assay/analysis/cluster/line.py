@@ -1,7 +1,7 @@
-"""Figures of a cluster's nodes in a span, for all and for each, as one line of text.
+"""Figures of a cluster's nodes in a time span, as one line of text for all and for each.
 
-Counts are printed in four significant digits with the suffix of a power of 1000, as Virtuoso's
-line of activity has them; a KB is of 1024 bytes, and 100 % CPU is one core.
+Counts have four significant digits and the suffix of a power of 1000, as in Virtuoso's activity
+line. A KB is 1024 bytes, and 100 % CPU is one core.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from assay.analysis.operations import NS
 KIB = 1024.0
 PERCENT = 100.0
 BY_KERNEL, BY_ENGINE = "kernel", "engine"
-# Waits that add up to more than all tasks took are of another clock than these.
+# Waits that exceed the total time of tasks were measured with another clock than the tasks.
 WAITS_MAX = 1.02
-# What is told of a node or of all, each in the unit that its name ends with.
+# The figures of one node or of all nodes; the end of each name is its unit.
 FIGURES = (
     "messages_per_s",
     "bytes_per_s",
@@ -39,17 +39,19 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class NodeFigures:
-    """Figures of one node, or of all together, in a span. Figures that were not counted are None.
+    """Figures of one node, or of all nodes together, in a time span.
+
+    A figure that was not counted is None.
 
     Attributes:
-        name: Name of the node. Empty means all nodes.
-        role: Role of the node; empty of all.
-        grown: Growth of each counter by word of `cluster_counters`, with times in ns. For a gauge
-            its value.
+        name: Name of the node; empty means all nodes.
+        role: Role of the node; empty for all nodes together.
+        grown: Growth of each counter by its name in `cluster_counters`, times in ns. For a
+            gauge, its value.
         cpu_s: CPU seconds.
         cpu_by: Source of the CPU time, `kernel` or `engine`, or both for several nodes.
         memory_bytes: Memory by the engine's gauge, or else resident memory by the kernel.
-        untold: Words without a value in the span, because of a reset or a missing reading.
+        untold: Counters without a value in the span, because of a reset or a missing reading.
     """
 
     name: str
@@ -61,9 +63,10 @@ class NodeFigures:
     untold: frozenset[str] = frozenset()
 
     def share_of_tasks(self, *counted: str) -> float | None:
-        """Return the share of its tasks' time with the given words, 0 to 1; None if not known.
+        """Return the share (0 to 1) of the tasks' time that the given wait counters take.
 
-        It is also None if waits add up to more than the tasks' time.
+        The share is None if a counter is missing, or if waits add up to more than the tasks'
+        time.
         """
         parts = [self.grown[word] for word in counted if word in self.grown]
         task_ns = self.grown.get(words.TASK)
@@ -73,7 +76,7 @@ class NodeFigures:
 
     @property
     def scheduling_share(self) -> float | None:
-        """Scheduling as a part of itself and of the time of tasks."""
+        """Scheduling time over scheduling plus task time, 0 to 1; None if not counted."""
         spent, task_ns = self.grown.get(words.SCHEDULING), self.grown.get(words.TASK)
         if spent is None or task_ns is None or spent + task_ns <= 0:
             return None
@@ -81,12 +84,12 @@ class NodeFigures:
 
     @property
     def bytes_a_message(self) -> float | None:
-        """Mean length of messages from other nodes; None without messages."""
+        """Mean length in bytes of messages from other nodes; None without messages."""
         messages, length = self.grown.get(words.MESSAGES), self.grown.get(words.BYTES)
         return length / messages if messages and length is not None else None
 
     def figures(self, seconds: float) -> dict[str, float | None]:
-        """Return the figures named in `FIGURES` for a span of that many seconds."""
+        """Return the figures named in `FIGURES` for a span of the given number of seconds."""
 
         def per_s(word: str) -> float | None:
             value = self.grown.get(word)
@@ -111,12 +114,12 @@ class NodeFigures:
 
 @dataclass(frozen=True)
 class Line:
-    """The figures of a cluster in a span.
+    """The figures of a cluster's nodes in a time span.
 
     Attributes:
-        seconds: Length of the span.
-        whole: All nodes together.
-        nodes: Each, as the record lists them.
+        seconds: Length of the span in seconds.
+        whole: Figures of all nodes together.
+        nodes: Figures of each node, in the order of the record.
     """
 
     seconds: float
@@ -125,7 +128,7 @@ class Line:
 
     @property
     def head(self) -> str:
-        """The line of all nodes."""
+        """The line of text for all nodes together."""
         count = len(self.nodes)
         nodes = f"Cluster {count} node{'' if count == 1 else 's'}" if count else "One server"
         lead = f"{nodes}, {_seconds(self.seconds)}."
@@ -133,13 +136,13 @@ class Line:
 
     @property
     def each(self) -> tuple[str, ...]:
-        """A line a node."""
+        """One line of text for each node."""
         return tuple(
             f"{node.name}: {figures_text(node.figures(self.seconds))}" for node in self.nodes
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return the line as JSON values."""
+        """Return the figures of all nodes and of each as JSON values."""
         return {
             "seconds": self.seconds,
             "whole": self._node(self.whole, self.head),
@@ -154,12 +157,12 @@ class Line:
 
 
 def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> NodeFigures:
-    """Return all nodes as one.
+    """Return the figures of all nodes, added up.
 
     Args:
         nodes: Figures of each node.
-        cpu_s: CPU seconds of all nodes, if counted together; None if the nodes' values are added
-            up.
+        cpu_s: CPU seconds of all nodes if they were counted together; None to add up the nodes'
+            values.
     """
     grown: dict[str, float] = {}
     for word in words.WORDS:
@@ -175,11 +178,12 @@ def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> Node
 
 
 def at_rates_of(line: Line, whole: Line) -> Line:
-    """Return a line with the counts of a longer one's rates, in its own time and CPU time.
+    """Return a span's figures with counts estimated from the rates of an enclosing span.
 
     Args:
-        line: Printed line of an execution without counter readings around it.
-        whole: Figures of the enclosing part, for the same nodes.
+        line: Figures of an execution without counter readings around it. The result keeps their
+            length and CPU time.
+        whole: Figures of the enclosing span, for the same nodes.
     """
     factor = line.seconds / whole.seconds if whole.seconds > 0 else 0.0
 
@@ -196,7 +200,7 @@ def at_rates_of(line: Line, whole: Line) -> Line:
 
 
 def figures_text(figures: Mapping[str, float | None]) -> str:
-    """Return figures as text in the form of the line, without unknown ones."""
+    """Return figures as a line of text, without unknown ones."""
     parts = [
         f"{_scaled(value / unit)} {word}"
         for name, unit, word in (
@@ -222,7 +226,7 @@ def figures_text(figures: Mapping[str, float | None]) -> str:
 
 
 def _waits_text(figures: Mapping[str, float | None]) -> str:
-    """Return the two parts of waiting, where both are counted."""
+    """Return the shares of fetch waits and blocked time as text; empty unless both are counted."""
     wait, blocked = figures["wait_share"], figures["blocked_share"]
     if wait is None or blocked is None:
         return ""
@@ -242,5 +246,5 @@ def _seconds(seconds: float) -> str:
 
 
 def span_seconds(begun_ns: int, ended_ns: int) -> float:
-    """The length of a span."""
+    """Return the length of a time span in seconds."""
     return (ended_ns - begun_ns) * NS

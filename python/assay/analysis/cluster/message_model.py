@@ -1,9 +1,9 @@
-"""Messages between nodes on paper: how many there have to be, how large, and how many leave a node.
+"""A model of messages between nodes: their number, their size, and the share that leaves a node.
 
-Rows that are spread by a hash go to every recipient alike. So a batch is cut into as many messages
-as there are recipients (10,000 values over 48 recipients are 208 a message), and of the processes
-that a message can be for one is the sender's own, some are on its host, and the rest elsewhere (of
-four processes on two hosts a quarter, a quarter and a half).
+A hash spreads rows evenly over all recipients, so each batch becomes one message per recipient:
+10,000 values over 48 recipients are 208 values a message. Some messages stay within the sending
+process, and some stay on its host. With four processes on two hosts, a quarter stays in the
+process, a quarter goes to the same host and half to the other host.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shares:
-    """The destinations of evenly spread messages, as shares of all."""
+    """The destinations of evenly spread messages, as shares of all messages (0 to 1)."""
 
     local: float
     same_host: float
@@ -26,14 +26,15 @@ class Shares:
 
     @property
     def remote(self) -> float:
-        """The share of messages that leave their process."""
+        """The share of messages that leave the process that sends them."""
         return self.same_host + self.other_host
 
 
 def shares_of(processes: Sequence[int]) -> Shares:
-    """Return the destinations of messages when every process sends to every one alike.
+    """Return the destinations of messages if every process sends equally to every process.
 
-    Of n processes each sends 1/n to itself, and with k on its host (k - 1)/n to others there.
+    Each of n processes sends 1/n of its messages to itself, and with k processes on its host (k
+    - 1)/n to other processes on that host.
 
     Args:
         processes: Number of processes on each host; at least one in total.
@@ -47,21 +48,23 @@ def shares_of(processes: Sequence[int]) -> Shares:
 def batch_messages(values: float, batch_values: float, recipients: float) -> float:
     """Return the number of messages: each batch of values sends one to each recipient.
 
-    Where a batch has fewer values than recipients no more messages than values.
+    A batch with fewer values than recipients sends one message per value.
     """
     whole, rest = divmod(values, batch_values)
     return whole * min(batch_values, recipients) + min(rest, recipients)
 
 
 def blocks_of(maps: float, reducers: float, rows: float | None = None) -> float:
-    """Return the blocks of a shuffle: each map task has one per reducer; empty blocks are not sent.
+    """Return the number of blocks of a shuffle: one per map task and reducer.
 
-    With R reducers a block of m rows is empty with probability (1 - 1/R)^m: balls into urns.
+    With R reducers a block of a map task with m rows is empty with probability (1 - 1/R)^m
+    (balls into urns).
 
     Args:
-        maps: Tasks that write.
-        reducers: Tasks that read.
-        rows: Number of shuffled rows, spread evenly over the map tasks; None if no block is empty.
+        maps: Number of tasks that write.
+        reducers: Number of tasks that read.
+        rows: Number of shuffled rows, spread evenly over the map tasks; None means that no block
+            is empty.
     """
     every = maps * reducers
     if rows is None or not maps:
@@ -78,14 +81,14 @@ def page_messages(
     page_rows: float | None,
     channels: float,
 ) -> float:
-    """Return the number of pages: as the smaller limit requires, at least one a channel.
+    """Return the number of pages that the tighter size limit requires, at least one per channel.
 
     Args:
         rows: Number of rows that are sent.
         row_bytes: Bytes of one row.
-        page_bytes: Size at which a page is sent. None means no limit.
-        page_rows: The same of rows.
-        channels: Pairs of sender and recipient. Each has its own pages.
+        page_bytes: Size at which a page is sent; None means no limit.
+        page_rows: Number of rows at which a page is sent; None means no limit.
+        channels: Number of pairs of sender and recipient. Each pair has its own pages.
     """
     if not rows:
         return 0.0

@@ -1,4 +1,4 @@
-"""Messages between nodes of a run: the model's prediction compared with the counters."""
+"""Messages between the nodes of a run: a model's prediction compared with the counters."""
 
 from __future__ import annotations
 
@@ -31,20 +31,22 @@ EXCHANGE = "exchange"
 
 @dataclass(frozen=True)
 class MessageFacts:
-    """`[messages]` of an engine's `counters.toml`: the structure of its messages.
+    """The section `[messages]` of `counters.toml`: how an engine forms its messages.
 
     Attributes:
         form: `blocks` (one per map task and reducer), `pages` (sent at a number of rows or bytes)
             or `batches` (split into one per recipient).
         recipients: Number of recipients: name of a setting, or `workers`.
-        rows: Rows at most of a batch or a page: a setting in force, or a number.
-        bytes: The same of bytes.
-        shared_bytes: Bytes that are collected for all recipients together: a page has its part.
-        exchanges: The engine's names of exchanges between nodes. Empty means all exchanges of
+        rows: Maximum number of rows of a batch or page: name of a setting, or a number.
+        bytes: Maximum number of bytes of a page: name of a setting, or a number.
+        shared_bytes: Bytes that a sender buffers for all recipients together; each page gets an
+            equal part.
+        exchanges: The engine's names of exchanges between nodes; empty means all exchanges of
             plans.
         partitions: Key of the exchange's plan detail with the number of recipients.
-        tasks: Key of the plan detail with the number of tasks that write to it.
-        counted: Whether counters include messages within a node: `remote` or `all`.
+        tasks: Key of the plan detail with the number of tasks that write to the exchange.
+        counted: Scope of the counters: `remote` (messages between nodes) or `all` (also within a
+            node).
         says: Messages that the model leaves out, in the engine's terms.
     """
 
@@ -62,7 +64,7 @@ class MessageFacts:
 
 @dataclass(frozen=True)
 class Predicted:
-    """One quantity as predicted and as counted, for one execution of all operations.
+    """One quantity of messages as predicted and as counted, for one execution of all operations.
 
     Attributes:
         name: Key in figures.
@@ -70,7 +72,7 @@ class Predicted:
         unit: Unit, as in figures.
         predicted: Prediction of the model; None if an input is not known.
         counted: Counted value; None if not counted.
-        why: Reason why they differ, or why one is not known.
+        why: Reason why prediction and count differ, or why a value is not known.
     """
 
     name: str
@@ -82,7 +84,7 @@ class Predicted:
 
     @property
     def ratio(self) -> float | None:
-        """Counted divided by predicted value; None if one is not known."""
+        """Counted value divided by predicted value; None if either is not known."""
         if self.predicted is None or self.counted is None or not self.predicted:
             return None
         return self.counted / self.predicted
@@ -90,13 +92,14 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Exchanged:
-    """One exchange of a plan.
+    """One exchange in a query plan.
 
     Attributes:
-        rows: Number of rows that it returned; None if not reported.
-        maps: Number of tasks that write to it; None if the plan does not report it.
+        rows: Number of rows that the exchange returned; None if not reported.
+        maps: Number of tasks that write to the exchange; None if the plan does not report it.
         after_exchange: Whether these tasks read from another exchange.
-        recipients: Number of tasks that read from it. None means the value of the setting.
+        recipients: Number of tasks that read from the exchange; None means the value of the
+            setting.
     """
 
     rows: float | None
@@ -106,10 +109,11 @@ class Exchanged:
 
 
 def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
-    """Return the message declarations of an engine's `counters.toml`; None without any.
+    """Return the message section of an engine's `counters.toml`; None if it has none.
 
     Raises:
-        ValueError: If a key is missing or unknown, or the form is not one of the three.
+        ValueError: If a key is missing or unknown, or the form is not `blocks`, `pages` or
+            `batches`.
     """
     section = (facts or {}).get("messages")
     if section is None:
@@ -124,7 +128,7 @@ def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
 
 
 def model_of(run: Run) -> tuple[Predicted, ...]:
-    """Return predicted and counted values; empty for an engine that is not a cluster."""
+    """Return predicted and counted message quantities; empty if the engine is not a cluster."""
     nodes = workers_of(run)
     if not nodes:
         return ()
@@ -140,7 +144,7 @@ def _nodes_per_host(nodes: Sequence[ClusterNode]) -> list[int]:
 
 
 def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predicted]:
-    """Yield the shares of messages and of bytes that leave their node."""
+    """Yield the shares of messages and of bytes that leave the sending node."""
     spread = (
         "every node sends to every node alike; what is broadcast, or read where it lies, is not"
     )
@@ -166,7 +170,7 @@ def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predic
 def _sizes(
     run: Run, facts: MessageFacts | None, shares: Shares, counted: Mapping[str, float]
 ) -> Iterator[Predicted]:
-    """Yield the number of messages, and the rows and bytes of one."""
+    """Yield the number of messages, and the rows and bytes of one message."""
     messages, rows, size = (counted.get(word) for word in (MESSAGES, ROWS, BYTES))
     if facts is None:
         why = "the engine does not say what its messages are made of ([messages])"
@@ -188,7 +192,7 @@ def _sizes(
 def _messages(
     run: Run, facts: MessageFacts, shares: Shares, counted: Mapping[str, float]
 ) -> tuple[float | None, str]:
-    """Return the number of messages predicted, and what the model leaves out."""
+    """Return the predicted number of messages, and a text about messages that the model omits."""
     recipients = _number(run, facts.recipients)
     if recipients is None:
         return None, f"{facts.recipients} is not told"
@@ -198,7 +202,7 @@ def _messages(
         predicted = None if blocks is None else blocks * share
         missing = "no plan shows its exchanges and their tasks"
     else:
-        # Of rows that were counted, so no share is taken of them.
+        # The counted rows are already those that left their node, so no share is taken.
         predicted = _full(run, facts, recipients, counted)
         missing = "rows and bytes of messages are not counted, or a batch's size is not known"
     return predicted, missing if predicted is None else "; ".join(facts.says)
@@ -218,7 +222,7 @@ def _blocks(
 def _full(
     run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
 ) -> float | None:
-    """Return the pages, or batches cut for recipients, of the rows that were counted."""
+    """Return the number of pages, or of batches cut for recipients, for the counted rows."""
     rows, size = counted.get(ROWS), counted.get(BYTES)
     most = _number(run, facts.rows)
     if not rows or size is None:
@@ -236,11 +240,11 @@ def _full(
 def exchanges_of(
     run: Run, recipients: float, counted: Mapping[str, float], facts: MessageFacts
 ) -> list[Exchanged]:
-    """Return the exchanges of all plans, with the tasks that write to each.
+    """Return the exchanges of all plans, with the number of tasks that write to each.
 
-    An exchange that reads from another one has as many tasks as that has recipients. The number of
-    tasks that read tables comes from the plan, or else from the remaining counted tasks in equal
-    parts.
+    An exchange that reads from another exchange has as many tasks as the other has recipients.
+    For an exchange that reads tables, the number of tasks comes from the plan. Without it, the
+    remaining counted tasks are divided equally.
     """
     exchanges = [
         exchange
@@ -282,7 +286,7 @@ def _is_between_nodes(node: PlanNode, names: Sequence[str]) -> bool:
 
 
 def _nearest(node: PlanNode, names: Sequence[str]) -> Iterator[PlanNode]:
-    """Yield the exchanges below a node without another one between."""
+    """Yield the nearest exchange on each path below a plan node."""
     if _is_between_nodes(node, names):
         yield node
         return
@@ -299,7 +303,7 @@ def _number_in_plan(node: PlanNode, name: str) -> float | None:
 
 
 def _number(run: Run, number: str | float | None) -> float | None:
-    """Return a number, the number of workers, or a setting in force."""
+    """Return a declared number: itself, the number of workers, or the value of a setting."""
     if number is None or isinstance(number, int | float):
         return number
     if number == "workers":

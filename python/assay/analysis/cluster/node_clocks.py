@@ -1,7 +1,7 @@
-"""CPU time of the nodes of this host by the kernel's count, at any instant of a run.
+"""CPU time of the cluster nodes on this host, from the kernel, at any instant of a run.
 
-A process belongs to the node of its root process. CPU use is assumed to be even between two
-samples, so a span must contain several samples.
+A process belongs to the node of its root process. CPU use is taken as even between two samples,
+so a span must contain several samples.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from assay.analysis.cluster.nodes import ClusterNode
 
-# Of an execution that holds fewer looks no more is known than that it lay between some.
+# An execution with fewer samples is too short for an estimate of its CPU time.
 LOOKS_MIN = 3
-# Counters of an engine are read by another probe, so that the first or the last of its readings
-# may be just outside of all looks.
+# Another probe reads the engine's counters, so its first and last reading may lie just outside
+# the sampled time.
 OUTSIDE_MAX = 0.1
 PROCESS = ["pid", "started_ns"]
 NEEDED = {"ppid", "pid", "started_ns"}
@@ -30,12 +30,12 @@ NEEDED = {"ppid", "pid", "started_ns"}
 
 @dataclass(frozen=True)
 class NodeClock:
-    """The CPU time of one node at each sample, since the first one.
+    """The CPU time of one node at each sample, counted from the first sample.
 
     Attributes:
         times_ns: Times of the samples in nanoseconds, ascending.
-        cpu_ns: CPU time.
-        ready_ns: Time that its tasks were ready and kept from a CPU.
+        cpu_ns: CPU time in nanoseconds.
+        ready_ns: Nanoseconds that the node's tasks were ready to run and waited for a CPU.
         rss_bytes: Resident memory at each sample.
     """
 
@@ -45,9 +45,9 @@ class NodeClock:
     rss_bytes: tuple[int, ...]
 
     def cpu_s(self, begun_ns: int, ended_ns: int) -> float | None:
-        """The CPU seconds of a span; None if too few samples cover it.
+        """Return the CPU seconds of a time span; None if too few samples cover it.
 
-        At most a tenth of a span may lie outside of the sampled time.
+        At most a tenth of the span may lie outside the sampled time.
         """
         times = self.times_ns
         within = bisect_right(times, ended_ns) - bisect_left(times, begun_ns)
@@ -58,7 +58,7 @@ class NodeClock:
         return (self._at(last) - self._at(first)) * NS * span_ns / (last - first)
 
     def memory_bytes(self, at_ns: int) -> int | None:
-        """The resident memory in bytes at the last sample up to an instant."""
+        """Return the resident memory in bytes at the last sample up to an instant; None before."""
         place = bisect_right(self.times_ns, at_ns) - 1
         return None if place < 0 else self.rss_bytes[place]
 
@@ -72,7 +72,7 @@ class NodeClock:
 
 
 def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[str, NodeClock]:
-    """Return the clocks of the nodes on this host, by their names.
+    """Return the CPU clocks of the nodes on this host, by node name.
 
     Args:
         processes: Rows of `processes.arrows`.
@@ -107,9 +107,9 @@ def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[s
 
 
 def _growth(name: str, first_ns: object) -> pl.Expr:
-    """Return the growth since the previous sample; a new process counts from zero.
+    """Return a counter's growth since the previous sample; a new process counts from zero.
 
-    A clock that goes backwards did not move.
+    A counter that decreases counts as no growth.
     """
     before = pl.when(pl.col("time_ns") == first_ns).then(pl.col(name)).otherwise(0)
     return (
@@ -120,8 +120,8 @@ def _growth(name: str, first_ns: object) -> pl.Expr:
 
 
 def _owned(processes: pl.DataFrame, roots: Mapping[int, str]) -> pl.DataFrame:
-    """Rows of processes that belong to a node: PROCESS, time_ns, node, cpu_ns, ready_ns, ..."""
-    # A process whose parent ended is another one's child from then on: the first parent counts.
+    """Return the rows of processes that belong to a node: PROCESS, time_ns, node, cpu_ns, ..."""
+    # A process whose parent ended gets another parent. Its first parent counts.
     parents: dict[int, int] = {}
     for pid, parent in processes.select("pid", "ppid").unique(maintain_order=True).iter_rows():
         parents.setdefault(pid, parent)
@@ -142,7 +142,7 @@ def _owned(processes: pl.DataFrame, roots: Mapping[int, str]) -> pl.DataFrame:
 
 
 def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> str | None:
-    """The node of the nearest ancestor that is a root; None if it is no node's."""
+    """Return the node of the nearest ancestor that is a root process; None without one."""
     seen: set[int] = set()
     here: int | None = pid
     while here is not None and here not in seen:
@@ -154,11 +154,11 @@ def _owner(pid: int, parents: Mapping[int, int], roots: Mapping[int, str]) -> st
 
 
 def cores_at_work(clocks: Iterable[NodeClock], *, ready: bool = False) -> list[float]:
-    """Return the number of cores that the nodes used between each two samples.
+    """Return the mean number of cores that the nodes used between consecutive samples.
 
     Args:
-        clocks: Clock readings of the same samples.
-        ready: Whether tasks that were ready and kept from a CPU count as well.
+        clocks: CPU clocks, read at the same samples.
+        ready: Whether tasks that wait for a CPU count as well.
     """
     every = list(clocks)
     if not every:

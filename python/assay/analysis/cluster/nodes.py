@@ -11,19 +11,20 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 COORDINATOR = "coordinator"
-# Of a node that counts and is not in the record's list: it came later.
+# Role of a node that has counters but is not in the record's list: it joined later.
 LATER = "later"
 
 
 @dataclass(frozen=True)
 class ClusterNode:
-    """A node of a cluster, with its processes on this host.
+    """One node of a cluster, with its processes on this host.
 
     Attributes:
-        name: The object of its counters.
+        name: Name of the node, as its counters use it.
         role: `coordinator`, `worker`, `both`, or `later` if only its counters are known.
         host: Host of the node, as the cluster reports it.
-        pids: Its root processes if it is on this host; empty if it is on another host.
+        pids: Root processes of the node if it is on this host; empty if the node is on another
+            host.
     """
 
     name: str
@@ -33,12 +34,12 @@ class ClusterNode:
 
     @property
     def is_here(self) -> bool:
-        """True if this host's kernel counts the node's CPU time."""
+        """True if the node runs on this host, so that the kernel counts its CPU time."""
         return bool(self.pids)
 
     @property
     def works(self) -> bool:
-        """True if the node shares in the work, so that it can be compared with others."""
+        """True if the node executes work, which excludes a pure coordinator."""
         return self.role != COORDINATOR
 
 
@@ -46,7 +47,7 @@ def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, .
     """Return the nodes of a run, then nodes with counters only; empty without a cluster.
 
     Args:
-        run: Any.
+        run: A run of any engine.
         counted: Names of nodes that have counters.
     """
     entries = (run.facts.get("cluster") or {}).get("nodes") or []
@@ -65,10 +66,10 @@ def workers_of(run: Run) -> tuple[ClusterNode, ...]:
 
 
 def shared_cores(run: Run) -> str | None:
-    """Return the reason why more nodes are not more machine; None if they are.
+    """Return the reason why more nodes add no cores; None if each node has its own.
 
-    Nodes on one host cannot use more than its cores, of which at least one serves the client and
-    the coordinator.
+    Nodes on one host share its cores, and at least one core serves the client and the
+    coordinator.
     """
     here = [node for node in workers_of(run) if node.is_here]
     cores = run.environment.get("host", {}).get("cpu", {}).get("online")
@@ -80,9 +81,9 @@ def shared_cores(run: Run) -> str | None:
 
 
 def shares_threads(run: Run) -> bool:
-    """Return True if several of a cluster's processes run here with threads for any operation.
+    """Return True if several processes of a cluster on this host share threads of operations.
 
-    Their threads are in pools of hundreds, and a task that waits for another node has no thread. So
-    it is not known which threads worked for an operation.
+    Such processes have pools of hundreds of threads, and a task that waits for another node has
+    no thread. So threads cannot be assigned to operations.
     """
     return sum(len(node.pids) for node in cluster_nodes(run)) > 1

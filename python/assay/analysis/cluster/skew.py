@@ -1,8 +1,8 @@
-"""Measures how unevenly nodes worked: the largest over the mean.
+"""Measures how unevenly nodes worked: the largest value divided by the mean.
 
-The measure is that of load imbalance in parallel computing (DeRose, Homer and Johnson, Detecting
-Application Load Imbalance on High End Massively Parallel Systems, Euro-Par 2007): the excess of the
-largest over the mean is the idle time of the others, if all wait for it.
+The measure is load imbalance in parallel computing (DeRose, Homer and Johnson, Detecting
+Application Load Imbalance on High End Massively Parallel Systems, Euro-Par 2007). If all nodes
+wait for the slowest, its excess over the mean is the mean idle time of the nodes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from assay.analysis.cluster.line import Line, NodeFigures
     from assay.analysis.cluster.nodes import ClusterNode
 
-# From here on nodes are called skewed: one does a quarter more than the mean of all.
+# Nodes count as skewed if the largest value is a quarter above the mean.
 SKEW_MIN = 1.25
-# Less CPU time than this is start-up and statistics, however it is spread.
+# Less CPU time or task time than this is start-up and statistics, too little to compare.
 CPU_MIN_S, TASK_MIN_S = 0.05, 0.05
 NODES_MIN = 2
 CPU_TIME, TASK_TIME = "CPU time", "time of tasks"
@@ -30,7 +30,7 @@ CPU_TIME, TASK_TIME = "CPU time", "time of tasks"
 
 @dataclass(frozen=True)
 class Skew:
-    """One measure over the nodes that work.
+    """The skew of one measure over the nodes that work.
 
     Attributes:
         measure: Name of the measure.
@@ -38,7 +38,7 @@ class Skew:
         largest: Value of that node, in the unit of the measure.
         mean: Mean over all nodes that work.
         unit: `s`, `bytes` or `rows`.
-        often: Share of executions in which this node had the largest value; 1 for a span.
+        often: Share of executions in which this node had the largest value; 1 for a time span.
     """
 
     measure: str
@@ -50,17 +50,17 @@ class Skew:
 
     @property
     def ratio(self) -> float:
-        """Largest value over the mean: 1 if all are equal, the number of nodes if one does all."""
+        """The largest value over the mean: 1 if equal, the number of nodes if one node does all."""
         return self.largest / self.mean
 
     @property
     def is_skewed(self) -> bool:
-        """True if the skew is large enough to be reported."""
+        """True if the largest value exceeds the mean by enough to be reported."""
         return self.ratio >= SKEW_MIN
 
     @property
     def idle_share(self) -> float:
-        """The part of the largest's time that the mean of all stands idle, if all wait for it."""
+        """The share of time (0 to 1) that an average node is idle if all wait for the slowest."""
         return 1 - self.mean / self.largest
 
     def facts(self) -> dict[str, Any]:
@@ -69,9 +69,9 @@ class Skew:
 
 
 def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
-    """Return each measure's unevenness over the nodes that work; empty of fewer than two.
+    """Return the skew of each measure over the nodes that work; empty for fewer than two.
 
-    Measures that a node did not report are left out, and CPU time that is too short to compare.
+    Measures that a node did not report are left out, as are times that are too short to compare.
     """
     workers = {node.name for node in nodes if node.works}
     working = [figures for figures in line.nodes if figures.name in workers]
@@ -91,10 +91,10 @@ def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
 
 
 def skews_over(lines: Sequence[Line], nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
-    """Return each measure's unevenness in the execution with the middle ratio.
+    """Return the skew of each measure in the execution with the median ratio.
 
-    Each execution is compared separately, because a skew that alternates between nodes disappears
-    in a mean. The named node is the most frequent one.
+    Each execution is compared separately, because a skew that alternates between nodes
+    disappears in a mean. The named node is the one that most often has the largest value.
     """
     by_measure: dict[str, list[Skew]] = {}
     for line in lines:
@@ -116,7 +116,7 @@ def _grown(word: str, scale: float = 1.0) -> Callable[[NodeFigures], float | Non
     return growth
 
 
-# In words, unit, what is too little to compare, and how it is known of a node.
+# Title, unit, smallest value worth comparing, and a function that returns the value of a node.
 MEASURES: tuple[tuple[str, str, float, Callable[[NodeFigures], float | None]], ...] = (
     (CPU_TIME, "s", CPU_MIN_S, lambda figures: figures.cpu_s),
     (TASK_TIME, "s", TASK_MIN_S, _grown(words.TASK, NS)),

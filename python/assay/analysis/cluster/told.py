@@ -1,4 +1,4 @@
-"""The figures of a run's cluster: its lines, its skew, its barriers, and its series."""
+"""The figures of a run's cluster: counters, skew, barriers and time series."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from assay.analysis.cluster.skew import Skew
     from assay.record.reader import Run
 
-# A chart's points of each node.
+# Largest number of points of each node in a chart.
 POINTS_MAX = 1500
 NOT_DECLARED = "the engine declares no counters of nodes"
 NOT_READ = "the probe of the engine's counters did not run"
@@ -49,16 +49,16 @@ class Cluster:
 
     Attributes:
         title: The engine's kind of node, for readers.
-        nodes: Coordinator first.
-        says: Exact meaning of each counter, by word of `cluster_counters`.
-        missing: Reason why a word is not counted, by word.
+        nodes: The nodes, the coordinator first.
+        says: Exact meaning of each counter, by its name in `cluster_counters`.
+        missing: Reason why a counter is not available, by its name.
         platform_cores: Number of cores that the nodes may use; None if some nodes are on other
             hosts.
-        run: The line of the measured part; None if it has no end.
-        intervals: Lines of its parts, as often as there are readings.
-        operations: Lines of one execution of each operation. Empty under a load.
+        run: Figures of the measured part; None if it has no end.
+        intervals: Figures of each interval between counter readings.
+        operations: Figures of one execution of each operation; empty under a load.
         uneven: Skew of each operation's executions.
-        barriers: Found in the series.
+        barriers: Barriers found in the time series.
         series: Busy cores of each node between samples, and `time_s` at their ends.
         notes: Notes for readers.
     """
@@ -77,7 +77,7 @@ class Cluster:
     notes: tuple[str, ...] = ()
 
     def skew(self, operation: str | None = None) -> tuple[Skew, ...]:
-        """Return the skew of nodes in the measured part, or in executions of an operation."""
+        """Return the skew between nodes in the measured part, or in executions of an operation."""
         if operation is not None:
             return self.uneven.get(operation, ())
         return () if self.run is None else skews(self.run, self.nodes)
@@ -112,7 +112,7 @@ class Cluster:
 
 
 def cluster_of(run: Run) -> Cluster | None:
-    """Return the facts of a run's cluster; None if its engine is not a cluster.
+    """Return the figures of a run's cluster; None if its engine is not a cluster.
 
     Raises:
         ValueError: If the engine's declarations cannot be read.
@@ -154,7 +154,7 @@ def cluster_of(run: Run) -> Cluster | None:
 
 
 def platform_cores(run: Run) -> float | None:
-    """Return the cores that nodes on this host may use: all, or those of a pin or limit."""
+    """Return the number of cores that nodes on this host may use, considering pins and limits."""
     allowed = run.environment.get("host", {}).get("cpu", {}).get("allowed") or []
     pinned = (run.environment.get("pin") or {}).get("engine") or []
     limited = (run.facts["request"].get("limits") or {}).get("cpu")
@@ -164,9 +164,9 @@ def platform_cores(run: Run) -> float | None:
 
 
 def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dict[str, list[float]]:
-    """Return the cores of each node between samples of a window, and the samples' times.
+    """Return the busy cores of each node between the samples of a window, and the sample times.
 
-    If there are more than `POINTS_MAX` samples, each point is the mean of several.
+    With more than `POINTS_MAX` samples, each point is the mean of several.
     """
     if not clocks:
         return {}
@@ -189,7 +189,7 @@ def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dic
 
 
 def _unread(operations: Mapping[str, Line], whole: Line | None) -> tuple[str, ...]:
-    """Operations of which the nodes' counters were read around no execution."""
+    """Return the operations without any execution that has counter readings around it."""
     if whole is None or not whole.whole.grown:
         return ()
     return tuple(name for name, line in operations.items() if not line.whole.grown)
@@ -214,7 +214,7 @@ def _readings(run: Run, declared: ClusterFacts | None) -> NodeReadings | None:
 
 
 def _span(readings: NodeReadings | None, window: tuple[int, int]) -> tuple[int, int]:
-    """Return the span of readings around a window; the window without two readings."""
+    """Return the span of counter readings around a window, or the window without two readings."""
     times = [] if readings is None else readings.around(*window)
     return (times[0], times[-1]) if len(times) > 1 else window
 
@@ -226,7 +226,7 @@ def _said(declared: ClusterFacts) -> dict[str, str]:
 def _missing(
     declared: ClusterFacts | None, readings: NodeReadings | None, lines: Sequence[Line | None]
 ) -> dict[str, str]:
-    """Return by word why it was not counted."""
+    """Return the reason why a counter has no value, by its name."""
     if declared is None:
         return dict.fromkeys(WORDS, NOT_DECLARED)
     counted = {word for line in lines if line is not None for word in line.whole.grown}

@@ -1,4 +1,4 @@
-"""Words for the counters of cluster nodes. Each engine declares its counters for them."""
+"""Shared names for the counters of cluster nodes. Each engine maps its counters to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ READ_BYTES, READ_ROWS, SPILLED_BYTES, MEMORY = (
     "spilled_bytes",
     "memory_bytes",
 )
-# Words, what each counts of a node, and its unit. All grow but `memory_bytes`, which is a gauge.
+# Each counter's name, meaning and unit. All are cumulative except the gauge `memory_bytes`.
 WORDS: dict[str, tuple[str, str]] = {
     MESSAGES: ("messages that it got from other nodes", "messages"),
     BYTES: ("bytes of them", "bytes"),

@@ -1,10 +1,11 @@
-"""Explains why a statement takes longer, from what was measured on both sides.
+"""Explains why a statement takes longer, from the measurements of both sides.
 
-The causes are applied in this order. Time before execution is planning, by CPU samples. The rest is
-due to the plan if it changed; otherwise to the columns if other columns are read; otherwise to the
-reads if the number of rows changed. If the statement is executed in the same way, the rest is split
-into CPU time by kind of work and into waits. Time that neither explains is unexplained. The amounts
-sum to the difference.
+The causes are applied in a fixed order. CPU time before execution is planning, by CPU samples.
+The rest of the difference is due to the plan if the plan changed. Without a changed plan, it is
+due to the columns if other columns are read, or else to the reads if the number of rows read
+changed. If both sides execute the statement in the same way, the rest is split into CPU time by
+kind of work and into waits. Time that no cause explains is unexplained. The amounts sum to the
+difference.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ OF_TERMS = {
 
 @dataclass(frozen=True)
 class Amount:
-    """A part of the difference with its cause.
+    """A part of the time difference between two sides, with its cause.
 
     Attributes:
-        operation, statement: The operation and the statement. None means all, or an operation with
+        operation, statement: The operation and the statement; None means all, or an operation with
             one statement.
-        cause: Cause as described above.
-        seconds: Seconds of the whole, second side less first.
+        cause: Cause, as the module lists them.
+        seconds: Seconds of a transaction or pass, second side minus first.
     """
 
     operation: str | None
@@ -56,10 +57,10 @@ class Amount:
 
 @dataclass(frozen=True)
 class Parts:
-    """The measured parts of an execution's time.
+    """The measured parts of the time of a statement's execution.
 
     Attributes:
-        planning_s: CPU time before execution.
+        planning_s: CPU seconds before execution.
         cpu: CPU seconds of execution by kind of work.
         waits: Seconds by cause of waiting.
     """
@@ -73,9 +74,10 @@ NOTHING = Parts(0.0, {}, {})
 
 
 def parts_of(run: Run) -> dict[Key, Parts] | None:
-    """Return the parts of statements' executions; None without CPU samples by statement.
+    """Return the time parts of statements' executions; None without CPU samples by statement.
 
-    What ran side by side counts in proportion, so that no statement is made of more than it took.
+    Times of parallel threads are scaled down, so that no statement has more than its elapsed
+    time.
     """
     work, waited = statement_work(run), statement_waits(run)
     if work is None:
@@ -102,7 +104,7 @@ def parts_of(run: Run) -> dict[Key, Parts] | None:
     for operation, statement, name, seconds in () if waited is None else waited.iter_rows():
         key = (operation, statement)
         if name == RUN_QUEUE:
-            # Whoever works for nobody in particular waits for a CPU, too.
+            # Threads that work for no particular operation wait for a CPU, too.
             busy_s = planning.get(key, 0.0) + sum(cpu.get(key, {}).values())
             other_s = beside.get(key, 0.0)
             share = busy_s / (busy_s + other_s) if busy_s else 0.0
@@ -142,13 +144,13 @@ def amounts(
     second: Mapping[Key, Parts] | None,
     evidence: Mapping[Key, Evidence],
 ) -> Iterator[Amount]:
-    """Yield the terms of a difference with their causes; they sum to what the terms sum to.
+    """Yield the terms of a time difference with their causes; both have the same sum.
 
     Args:
         terms: Terms that `split` returns.
-        first: Parts of the first side's executions; None if not measured.
-        second: Parts of the second side's executions.
-        evidence: Differences of statements between the sides.
+        first: Time parts of the first side's executions; None if not measured.
+        second: Time parts of the second side's executions; None if not measured.
+        evidence: Differences of statements between the two sides.
     """
     for term in terms:
         if term.kind != "time":
@@ -194,7 +196,7 @@ def _execution_causes(
 
 
 def _named(parts: Parts) -> dict[str, float]:
-    """CPU time and waits of an execution, by their causes."""
+    """Return CPU time and waits of an execution in seconds, by the name of the cause."""
     return {
         **{f"{CPU}{name}": seconds for name, seconds in parts.cpu.items()},
         **{_wait(name): seconds for name, seconds in parts.waits.items()},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
     from assay.record.reader import Run
 
-# A count of rows that differs by less is the values that were drawn.
+# A smaller difference in the number of rows comes from the random parameters.
 READS_FACTOR = 1.25
 READS_MIN = 2.0
 SET = "set "
@@ -28,11 +28,11 @@ Key = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Pruned:
-    """The columns of one table that a statement reads on both sides, and those that it needs.
+    """The columns of one table that a statement reads and needs, on both sides.
 
     Attributes:
         table: The table.
-        first, second: Columns of each side; None if the side has no plan.
+        first, second: Columns on each side; None if that side has no plan.
     """
 
     table: str
@@ -42,13 +42,14 @@ class Pruned:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence on one statement from both sides.
+    """The differences in plan, columns and reads of one statement between both sides.
 
     Attributes:
-        plans: Comparison of the two plans. None means one of them is not known.
-        columns: Text on the columns that only one side reads. Empty means no difference.
-        reads: Text on reads that differ; empty if no difference, or not reported.
-        pruned: Tables whose read columns the engine reports.
+        plans: Comparison of the two plans; None means that a plan is not known.
+        columns: Texts about columns that only one side reads; empty means no difference.
+        reads: Texts about reads that differ; empty if there is no difference, or reads are not
+            reported.
+        pruned: Tables for which the engine reports the columns that it reads.
     """
 
     plans: PlanComparison | None = None
@@ -65,7 +66,7 @@ class Evidence:
 
 
 def evidence_of(first: Run, second: Run) -> dict[Key, Evidence]:
-    """Return the differences of each statement that both runs have a plan of."""
+    """Return the differences of each statement whose plan is known in both runs."""
     same = first.facts["engine"]["name"] == second.facts["engine"]["name"]
     ours, theirs = _plans(first), _plans(second)
     before, after = _columns(first), _columns(second)
@@ -82,7 +83,7 @@ def evidence_of(first: Run, second: Run) -> dict[Key, Evidence]:
 
 
 def _plans(run: Run) -> dict[Key, Plan]:
-    """Return plans by operation and statement; a single statement's key is None."""
+    """Return plans by (operation, statement); statement is None for an operation with only one."""
     names = _names(run)
     by_statement: dict[Key, Plan] = {}
     for operation, plans in read_plans(run).items():
@@ -92,7 +93,7 @@ def _plans(run: Run) -> dict[Key, Plan]:
 
 
 def _names(run: Run) -> dict[str, list[str]]:
-    """Names of statements by operation, of those that have several."""
+    """Return the names of statements by operation, for operations with several statements."""
     plan = run.facts.get("plan", {})
     return dict(zip(plan.get("operations", ()), plan.get("statements") or (), strict=False))
 
@@ -104,7 +105,7 @@ def _name(names: list[str] | None, name: str | None, statement: int) -> str | No
 
 
 def _columns(run: Run) -> dict[Key, dict[str, TableColumns]]:
-    """Return the columns that are read, by statement and table, where the engine reports them."""
+    """Return the columns that are read, by statement and table, if the engine reports them."""
     names = _names(run)
     by_statement: dict[Key, dict[str, TableColumns]] = {}
     for columns in table_columns(run):
@@ -163,7 +164,7 @@ def _reads(left: Plan, right: Plan) -> tuple[str, ...]:
 
 
 def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
-    """Return name and both values of settings that differ.
+    """Return (name, first value, second value) of settings that differ between two runs.
 
     For two engines or versions only requested settings are compared, because their other settings
     differ by design.
@@ -187,9 +188,9 @@ def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
     ]
 
 
-# Of a request these are the engine itself, or say nothing of how it works.
+# Parts of a request that name the engine itself, or that do not change how it works.
 NOT_SETTINGS = frozenset((*INCIDENTAL, *ENGINE))
-# Settings of an instance that no two runs have alike: places, ports.
+# Settings that differ between any two instances, such as paths and ports.
 OF_AN_INSTANCE = ("dir", "path", "port", "socket", "file", "pid", "location", "directory", "uuid")
 
 

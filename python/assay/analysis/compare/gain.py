@@ -1,4 +1,4 @@
-"""Splits the difference between two sides into the share that each change explains."""
+"""Splits the time difference between two sides into the share that each change explains."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GainRow:
-    """One row of the gain.
+    """One part of the time difference between two sides.
 
     Attributes:
-        key: What it is of.
-        seconds: Mean over the rounds, second side less first, with its interval.
+        key: The operation, statement or cause of this part.
+        seconds: Mean over the rounds of second side minus first side, with its interval.
     """
 
     key: tuple[str | None, ...]
@@ -35,25 +35,25 @@ class GainRow:
 
     @property
     def is_noise(self) -> bool | None:
-        """True if the gain may be zero; None after a single round."""
+        """True if the part may be zero; None after a single round."""
         ends = self.seconds.interval
         return None if ends is None else ends[0] <= 0.0 <= ends[1]
 
 
 @dataclass(frozen=True)
 class SplitGain:
-    """The difference of the total times, and its explanation.
+    """The difference between the total times of two sides, and its explanation.
 
     Attributes:
-        is_mix: Whether the total is a transaction's time. Otherwise it is that of a pass over all
-            operations.
-        first_s, second_s: The wholes, means over the rounds.
+        is_mix: Whether the total is the time of a transaction. Otherwise the total is the time
+            of a pass over all operations.
+        first_s, second_s: Total times of the two sides in seconds, means over the rounds.
         total: Difference of the totals.
-        by_cause: (cause,) largest first; they sum to the total.
-        by_statement: Difference by (operation, statement), for all causes. They also sum to the
+        by_cause: Differences by (cause,), the largest first, which sum to the total.
+        by_statement: Differences by (operation, statement), for all causes, which sum to the
             total.
-        by_both: (operation, statement, cause); so do these.
-        undisturbed: The total without waiting for a CPU, which other programs of the host cause.
+        by_both: Differences by (operation, statement, cause), which sum to the total.
+        undisturbed: The total without waits for a CPU, which other programs of the host cause.
         sampled: Whether every run has CPU samples by statement.
     """
 
@@ -69,7 +69,12 @@ class SplitGain:
 
 
 def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitGain | None:
-    """Return the gain over rounds of (first side, second side); None if a side has no result."""
+    """Return the difference between two sides with its causes; None if a side has no result.
+
+    Args:
+        rounds: (first side, second side) of each round.
+        evidence: Differences of statements between the two sides.
+    """
     by_round: list[list[Amount]] = []
     wholes: list[tuple[float, float]] = []
     sampled, is_mix = True, True
@@ -105,7 +110,7 @@ def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitG
 def _rows(
     rounds: Sequence[Sequence[Amount]], key: Callable[[Amount], tuple[str | None, ...]]
 ) -> tuple[GainRow, ...]:
-    """Return the amounts of each key over the rounds; an absent one is zero."""
+    """Return the amounts of each key over the rounds; a missing amount counts as zero."""
     sums: list[dict[tuple[str | None, ...], float]] = []
     for round_amounts in rounds:
         of_round: dict[tuple[str | None, ...], float] = {}

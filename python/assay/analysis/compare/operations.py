@@ -1,9 +1,9 @@
-"""Times of each operation in two runs, with an interval for the ratio.
+"""Computes the times of each operation in two runs, with an interval for their ratio.
 
 The typical time of an operation is the geometric mean over its passes. Under a load, consecutive
-executions depend on each other, so they are put into batches, and each batch's median counts once.
-The interval is Welch's, of the difference of the means of logarithms. It covers the variation of
-passes in these two runs, but not the variation between runs.
+executions depend on each other, so they are grouped into batches, and each batch counts once, by
+its median. The interval is Welch's, for the difference of the means of logarithms. The interval
+covers the variation of passes in these two runs, but not the variation between runs.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NS = 1e-9
-# An interval of fewer values would rest on the assumption of their distribution alone.
+# With fewer values an interval would depend mainly on the assumed distribution.
 VALUES_MIN = 3
 BATCHES = 20
 
 
 @dataclass(frozen=True)
 class OperationTimes:
-    """One operation in two runs.
+    """The times of one operation in two runs.
 
     Attributes:
         operation: Name of the operation.
-        before_s, after_s: Typical time in each run; None if it did not succeed there.
-        factor: `after_s` divided by `before_s`. None means one of them is missing.
+        before_s, after_s: Typical seconds in each run; None if the operation did not succeed in
+            it.
+        factor: `after_s` divided by `before_s`; None if either is missing.
         interval: 95 % interval of the factor; None if a run has fewer than `VALUES_MIN` executions.
     """
 
@@ -55,7 +56,7 @@ class OperationTimes:
 
 
 def operation_times(before: Run, after: Run) -> list[OperationTimes]:
-    """Return all operations of both runs, in the order of `after`, then those only in `before`.
+    """Return the times of all operations: in the order of `after`, then those only in `before`.
 
     Raises:
         RecordUnreadableError: If the events of a run cannot be read.
@@ -72,7 +73,7 @@ def times_of(name: str, before: Sequence[float], after: Sequence[float]) -> Oper
     Args:
         name: Name of the operation.
         before: Seconds of its executions in one run, in their order; above zero.
-        after: Executions in the later run.
+        after: Seconds of its executions in the later run, in their order; above zero.
     """
     old, new = _logarithms(before), _logarithms(after)
     before_s = math.exp(_mean(old)) if old else None
@@ -98,7 +99,7 @@ def _values(run: Run) -> dict[str, list[float]]:
 
 
 def _logarithms(values: Sequence[float]) -> list[float]:
-    """Return logarithms of the values, or of medians of batches if there are many."""
+    """Return the logarithms of the values, or of batch medians if there are many values."""
     if len(values) > 2 * BATCHES:
         edges = [len(values) * number // BATCHES for number in range(BATCHES + 1)]
         values = [median(values[begin:end]) for begin, end in pairwise(edges)]

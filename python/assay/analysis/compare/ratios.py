@@ -1,4 +1,4 @@
-"""Ratios of two sides over the rounds: throughput, and times of each operation.
+"""Ratios between two sides over the rounds: throughput, and times of each operation.
 
 Each round is compared separately (`rounds`). Even if nothing differs, one interval in twenty
 excludes 1 by chance.
@@ -31,15 +31,15 @@ PERCENTILES = ("p50", "p99", "p999")
 
 @dataclass(frozen=True)
 class Ratio:
-    """One quantity of both sides.
+    """The ratio between both sides in one quantity.
 
     Attributes:
         what: `throughput`, `whole`, or the name of an operation or statement.
         quantity: `mean`, `p50`, `p99` or `p999`; for throughput `a second`.
-        first, second: Geometric means over the rounds.
-        ratio: Second by first.
-        interval: 95 %; None with one round.
-        rounds: Number of rounds that have it on both sides.
+        first, second: Value of each side: geometric means over the rounds.
+        ratio: Second value divided by first value.
+        interval: 95 % interval of the ratio; None with one round.
+        rounds: Number of rounds in which both sides have a value.
     """
 
     what: str
@@ -57,7 +57,7 @@ class Ratio:
 
 
 def ratios_of(rounds: Sequence[tuple[Run, Run]]) -> tuple[Ratio, ...]:
-    """Return ratios of all that both sides have, the whole first, statements last."""
+    """Return the ratios of all quantities that both sides have: whole first, statements last."""
     values = [(values_of(left), values_of(right)) for left, right in rounds]
     keys = dict.fromkeys(key for pair in values for key in pair[0] if key in pair[1])
     ratios = []
@@ -80,13 +80,13 @@ def _statements(run: Run) -> list[str]:
 
 
 def by_chance(ratios: Sequence[Ratio]) -> float:
-    """Return the number of ratios expected to seem to differ though none does."""
+    """Return the number of ratios that are expected to seem different by chance alone."""
     return (1 - CONFIDENCE) * sum(ratio.interval is not None for ratio in ratios)
 
 
 @lru_cache(maxsize=64)
 def values_of(run: Run) -> Values:
-    """Return a run's figures: above zero, in operations a second and in seconds."""
+    """Return a run's positive rates (operations per second) and times (seconds)."""
     account = account_of(run)
     if account is None:
         return {}

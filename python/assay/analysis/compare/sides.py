@@ -1,4 +1,4 @@
-"""The two sides of a comparison, their rounds, and the results."""
+"""Compares the two sides of a study over their rounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """A time of both sides: means over the rounds, and the difference with its interval."""
+    """A time on both sides: means over the rounds, and their difference with its interval."""
 
     key: tuple[str | None, ...]
     first_s: float
@@ -40,7 +40,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Tails:
-    """The causes of the slowest executions on each side; None without a tail."""
+    """The causes of the slowest executions on each side; None for a side without a tail."""
 
     operation: str
     first: Tail | None
@@ -49,17 +49,18 @@ class Tails:
 
 @dataclass(frozen=True)
 class TwoSides:
-    """Results of comparing two sides.
+    """The results of a comparison of two sides.
 
     Attributes:
-        ratios: Ratios of throughput and of operation times.
+        ratios: Ratios of throughput and of operation times between the sides.
         gain: Explanation of the difference; None if a side has no result.
         evidence: Evidence for statements that have plans on both sides.
         tails: Tail latencies of operations.
-        cpu: (work,): CPU seconds of the whole, largest difference first; empty without samples.
-        planning: CPU seconds of planning an execution, by (operation, statement, step). A step of
-            None means all steps.
-        settings: Name and both values of settings that differ.
+        cpu: CPU seconds of a transaction or pass by (kind of work,), the largest difference
+            first; empty without samples.
+        planning: CPU seconds of planning per execution, by (operation, statement, step). A step
+            of None means all steps.
+        settings: (name, first value, second value) of settings that differ.
     """
 
     ratios: tuple[Ratio, ...]
@@ -75,7 +76,7 @@ def compare_sides(rounds: Sequence[Round]) -> TwoSides:
     """Return the comparison of two sides.
 
     Args:
-        rounds: (first side, second side) of each; at least one.
+        rounds: (first side, second side) of each round; at least one round.
     """
     evidence = evidence_of(*rounds[0])
     gain = gain_of(rounds, evidence)
@@ -92,12 +93,12 @@ def compare_sides(rounds: Sequence[Round]) -> TwoSides:
 
 
 def _weights(gain: SplitGain) -> dict[tuple[str | None, ...], float]:
-    """Return by how much each statement adds to the difference or takes from it."""
+    """Return each statement's absolute contribution to the difference, in seconds."""
     return {row.key: abs(row.seconds.value) for row in gain.by_statement}
 
 
 def _tails(rounds: Sequence[Round]) -> list[Tails]:
-    """Return each operation's tail that most rounds agree on: the middle one by its time."""
+    """Return each operation's tail on both sides: of all rounds, the tail with the median time."""
     sides = [[statement_times(pair[side]) for pair in rounds] for side in (0, 1)]
     names = dict.fromkeys(name for side in sides for by_name in side for name in by_name)
     tails = []
@@ -120,7 +121,7 @@ def _seconds_by_key(run: Run) -> dict[tuple[str | None, ...], float]:
 
 
 def _planning(rounds: Sequence[Round], gain: SplitGain | None) -> tuple[Difference, ...]:
-    """Return CPU time before execution; first the statements that add most to the difference."""
+    """Return CPU time before execution; statements with the largest difference first."""
     works = [(statement_work(left), statement_work(right)) for left, right in rounds]
     if any(work is None for pair in works for work in pair):
         return ()

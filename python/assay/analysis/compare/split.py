@@ -1,7 +1,8 @@
-"""Splits the difference of two time accounts into parts whose sum is exact.
+"""Splits the difference between two time accounts into parts with an exact sum.
 
-A product of a count and a time changes by the change of each times the mean of the other, without a
-remainder. If only the time changes, the count's term is zero, and vice versa.
+The product of a count and a time has two terms: the change of each factor times the mean of the
+other factor. The two terms sum to the change of the product exactly. If only the time changes,
+the count's term is zero, and vice versa.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ TermKind = Literal["time", "executions", "between statements", "mix", "between"]
 
 @dataclass(frozen=True)
 class Term:
-    """A part of the difference.
+    """One part of the difference between two time accounts.
 
     Attributes:
-        kind: `time`: an execution takes longer; `executions`: it is executed more often; `between
-            statements` is time of the operation outside its statements. `mix` is the effect of
-            other shares of operations. `between` is time outside operations.
-        operation, statement: The operation and the statement. None means all, or an operation with
+        kind: `time`: an execution takes longer. `executions`: the statement is executed more
+            often. `between statements`: time of the operation outside its statements. `mix`: the
+            shares of the operations differ. `between`: time outside operations.
+        operation, statement: The operation and the statement; None means all, or an operation with
             one statement.
-        seconds: Seconds of the whole, second side less first.
-        factor: For `time`: weight of a second of an execution in the total.
+        seconds: Seconds of a transaction or pass, second side minus first.
+        factor: For `time`: executions per transaction or pass, the weight of a second of an
+            execution.
     """
 
     kind: TermKind
@@ -78,6 +80,6 @@ def _operation_terms(
 
 
 def _both(left: Executed | None, right: Executed | None) -> tuple[Executed, Executed]:
-    """Return a statement on both sides; one that is not executed takes as long as on the other."""
+    """Return a statement's executions on both sides; a missing side gets the other side's time."""
     a = left or Executed(0.0, right.mean_s if right else 0.0)
     return a, right or Executed(0.0, a.mean_s)

@@ -1,4 +1,4 @@
-"""Returns why a test has no metric: operations that failed or were never executed."""
+"""Finds the reasons why a test has no metric: operations that failed or were never executed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-# So many operations are named in a sentence.
+# Largest number of operations that one sentence names.
 NAMED_MAX = 4
 
 Planned = tuple[str, int, str, int]
 
 
 def why_not_whole(facts: dict[str, Any], events: pl.DataFrame) -> tuple[str, ...]:
-    """Return sentences on why there is no metric; empty if all operations succeeded.
+    """Return sentences on why a test has no metric; empty if all operations succeeded.
 
     Args:
         facts: run.json of a run with a test.
@@ -40,9 +40,10 @@ def why_not_whole(facts: dict[str, Any], events: pl.DataFrame) -> tuple[str, ...
 
 
 def planned_operations(facts: dict[str, Any]) -> Iterator[Planned]:
-    """Phase, session, operation and variant of everything that the test's phases were to play.
+    """Yield (phase, session, operation, variant) of every operation that the test planned.
 
-    A phase of several passes is planned once. Its passes show whether they are complete.
+    A phase of several passes is planned once. The passes themselves show whether they are
+    complete.
     """
     plan = facts.get("plan") or {}
     names = plan.get("operations", [])
@@ -58,7 +59,7 @@ def planned_operations(facts: dict[str, Any]) -> Iterator[Planned]:
 
 
 def _kind(phase: str) -> str | None:
-    """Return the test that a phase belongs to; None if it belongs to none."""
+    """Return the test, power or throughput, of a phase; None for other phases."""
     kind = phase.partition("-")[0]
     return kind if kind in (PHASE_POWER, PHASE_THROUGHPUT) else None
 

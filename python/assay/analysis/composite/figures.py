@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from assay.analysis.composite.intervals import PerformanceRun, PowerTest, ThroughputTest
 
-# Shorter intervals differ by 5 % and more from what they count as.
+# Rounding changes the length of shorter intervals by 5 % and more.
 SHORT_NS = 100_000_000
-# So large a share of short intervals makes a composite one of rounding.
+# From this share of short intervals on, rounding dominates the composite.
 SHORT_SHARE_MAX = 0.1
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The metrics of one run. A metric is None if its test was not executed.
+    """The metrics of one run of a test. A metric is None if its test was not executed.
 
     Attributes:
-        power: Power an hour, times the scale.
-        throughput: Throughput an hour, times the scale.
+        power: The power metric: per hour, times the scale.
+        throughput: The throughput metric: queries per hour, times the scale.
     """
 
     power: float | None
@@ -34,14 +34,14 @@ class Figures:
 
     @property
     def composite(self) -> float | None:
-        """Geometric mean of power and throughput; None without one of them."""
+        """The geometric mean of power and throughput; None if either is None."""
         if self.power is None or self.throughput is None:
             return None
         return composite(self.power, self.throughput)
 
     @property
     def first_known(self) -> float | None:
-        """The composite metric, else power, else throughput."""
+        """The composite metric, or else power, or else throughput; None without any."""
         return next(
             (
                 metric
@@ -53,7 +53,7 @@ class Figures:
 
 
 def figures(run: PerformanceRun, scale: float, *, rounded: bool = True) -> Figures:
-    """The metrics of a run whose intervals are whole.
+    """Return the metrics of a complete run of a test.
 
     Args:
         run: The run.
@@ -68,12 +68,12 @@ def figures(run: PerformanceRun, scale: float, *, rounded: bool = True) -> Figur
 
 
 def reported_run(runs: Sequence[PerformanceRun], scale: float) -> PerformanceRun:
-    """Return the reported run: the one with the lower composite, or the only one."""
+    """Return the run that is reported: the one with the lower composite, or the only one."""
     return min(runs, key=lambda run: figures(run, scale).first_known or 0.0)
 
 
 def counted_power_s(test: PowerTest, *, rounded: bool = True) -> tuple[list[float], list[float]]:
-    """Return the seconds that queries and refresh functions of a power test count as."""
+    """Return the seconds of queries and of refresh functions that count in a power test."""
     queries = raised([interval.length_ns for interval in test.queries])
     if rounded:
         return [counted_s(length_ns) for length_ns in queries], [
@@ -85,12 +85,12 @@ def counted_power_s(test: PowerTest, *, rounded: bool = True) -> tuple[list[floa
 
 
 def counted_elapsed_s(test: ThroughputTest, *, rounded: bool = True) -> float:
-    """Seconds that a throughput test counts as."""
+    """Return the elapsed seconds that count in a throughput test."""
     return elapsed_s(test.elapsed_ns) if rounded else test.elapsed_ns * NS
 
 
 def short_share(test: PowerTest) -> float:
-    """Return the share of a power test's intervals so short that rounding decides about them."""
+    """Return the share of a power test's intervals that are dominated by rounding."""
     every = (*test.queries, *test.refreshes)
     return sum(interval.length_ns < SHORT_NS for interval in every) / len(every)
 

@@ -1,4 +1,4 @@
-"""TPC-H's metrics as functions of the seconds that intervals count as."""
+"""TPC-H's metrics as functions of the lengths of intervals in seconds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ SECONDS_PER_HOUR = 3600.0
 
 
 def power(query_s: Sequence[float], refresh_s: Sequence[float], scale: float) -> float:
-    """Power@Size: 3600 x SF over the geometric mean of all intervals, refreshes included.
+    """Return Power@Size: 3600 x SF over the geometric mean of query and refresh intervals.
 
     Args:
         query_s: Seconds of each query of the power test.
-        refresh_s: Seconds of its two refresh functions; empty if there were none.
+        refresh_s: Seconds of the two refresh functions; empty without refresh functions.
         scale: Scale factor.
 
-    The result is infinite if an interval took no time.
+    The result is infinite if an interval has no length.
     """
     every = [*query_s, *refresh_s]
     if min(every) <= 0:
@@ -28,15 +28,15 @@ def power(query_s: Sequence[float], refresh_s: Sequence[float], scale: float) ->
 
 
 def throughput(streams: int, elapsed_s: float, scale: float, queries: int) -> float:
-    """Throughput@Size: queries of all streams an hour, times the scale factor.
+    """Return Throughput@Size: queries of all streams per hour, times the scale factor.
 
     Args:
-        streams: Query streams.
+        streams: Number of query streams.
         elapsed_s: Seconds from the first query's submission to the last result or commit.
         scale: Scale factor.
-        queries: Queries of each stream.
+        queries: Number of queries in each stream.
 
-    The result is infinite if it took no time.
+    The result is infinite if no time elapsed.
     """
     if elapsed_s <= 0:
         return math.inf
@@ -44,5 +44,5 @@ def throughput(streams: int, elapsed_s: float, scale: float, queries: int) -> fl
 
 
 def composite(power_per_h: float, throughput_per_h: float) -> float:
-    """QphH@Size: the geometric mean of power and throughput."""
+    """Return QphH@Size: the geometric mean of power and throughput."""
     return math.sqrt(power_per_h) * math.sqrt(throughput_per_h)

@@ -1,7 +1,8 @@
-"""Query and refresh intervals of a test, from the events of its phases.
+"""Computes query and refresh intervals of a test, from the events of its phases.
 
-A query's interval goes from its submission to the submission of the next query of its session; the
-last one's ends with its last output. A refresh function's goes from its request to its last commit.
+The interval of a query lasts from its submission to the submission of the next query in its
+session. The last query's interval ends with its last output. The interval of a refresh function
+lasts from its request to its last commit.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval as it was measured.
+    """One measured interval of a test.
 
     Attributes:
         operation: Name of the query or the refresh function.
-        variant: Stream whose parameters a query has; number of a refresh function's set.
+        variant: For a query: the stream whose parameters it has. For a refresh function: the
+            number of its set.
         begun_ns: Time of submission.
         length_ns: Unrounded length.
     """
@@ -36,22 +38,22 @@ class Interval:
 
     @property
     def seconds(self) -> float:
-        """The length in seconds, unrounded."""
+        """The unrounded length in seconds."""
         return self.length_ns * NS
 
     def scaled(self, factors: Mapping[str, float]) -> Interval:
-        """Return the interval with its operation's time multiplied; 1 for others."""
+        """Return the interval with its length multiplied by the factor of its operation, if any."""
         factor = factors.get(self.operation, 1.0)
         return self if factor == 1 else replace(self, length_ns=round(self.length_ns * factor))
 
 
 @dataclass(frozen=True)
 class PowerTest:
-    """One power test: queries in one session, between the two refresh functions if there are any.
+    """One power test: queries in one session, between the two refresh functions if it has them.
 
     Attributes:
         queries: Intervals of the queries, in the order of execution.
-        refreshes: Intervals of the refresh functions; empty without them.
+        refreshes: Intervals of the refresh functions; empty without refresh functions.
     """
 
     queries: tuple[Interval, ...]
@@ -59,7 +61,7 @@ class PowerTest:
 
     @property
     def seconds(self) -> float:
-        """The sum of all intervals."""
+        """The sum of all intervals of the power test in seconds."""
         return sum(interval.length_ns for interval in (*self.queries, *self.refreshes)) * NS
 
 
@@ -68,8 +70,8 @@ class Stream:
     """The operations that one session of a throughput test executed.
 
     Attributes:
-        begun_ns: First submission.
-        ended_ns: Last output or commit.
+        begun_ns: Time of the first submission.
+        ended_ns: Time of the last output or commit.
         intervals: Intervals in the order of execution.
     """
 
@@ -79,11 +81,11 @@ class Stream:
 
     @property
     def busy_ns(self) -> int:
-        """The sum of all its intervals."""
+        """The sum of all intervals of the stream in nanoseconds."""
         return sum(interval.length_ns for interval in self.intervals)
 
     def scaled(self, factors: Mapping[str, float]) -> Stream:
-        """Return the stream with its operations' times multiplied, one after another."""
+        """Return the stream with each interval multiplied by its operation's factor."""
         made = tuple(interval.scaled(factors) for interval in self.intervals)
         saved_ns = self.busy_ns - sum(interval.length_ns for interval in made)
         return Stream(self.begun_ns, self.ended_ns - saved_ns, made)
@@ -91,7 +93,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class ThroughputTest:
-    """One throughput test.
+    """One throughput test: concurrent query streams, and a refresh stream if it has one.
 
     Attributes:
         streams: Query streams, in the order of their numbers, which begin at 1.
@@ -103,17 +105,17 @@ class ThroughputTest:
 
     @property
     def sessions(self) -> tuple[Stream, ...]:
-        """All streams, the one of refreshes last."""
+        """All streams of the test, the refresh stream last."""
         return self.streams if self.refreshes is None else (*self.streams, self.refreshes)
 
     @property
     def begun_ns(self) -> int:
-        """First submission of any stream."""
+        """The time of the first submission in any stream, in nanoseconds."""
         return min(stream.begun_ns for stream in self.sessions)
 
     @property
     def elapsed_ns(self) -> int:
-        """The time from the first submission to the last output or commit of any stream."""
+        """The nanoseconds from the first submission to the last output or commit of any stream."""
         return max(stream.ended_ns for stream in self.sessions) - self.begun_ns
 
     @property
@@ -124,7 +126,7 @@ class ThroughputTest:
 
 @dataclass(frozen=True)
 class PerformanceRun:
-    """A power test and the throughput test after it, as far as they were executed.
+    """A power test and the following throughput test, as far as they were executed.
 
     Attributes:
         number: Number of the run, from 1.
@@ -137,7 +139,7 @@ class PerformanceRun:
     throughput: ThroughputTest | None = None
 
     def scaled(self, factors: Mapping[str, float]) -> PerformanceRun:
-        """Return the performance run with operations' times multiplied, in both tests."""
+        """Return the run with each interval multiplied by its operation's factor, in both tests."""
         power, played = self.power, self.throughput
         if power is not None:
             queries = tuple(interval.scaled(factors) for interval in power.queries)
@@ -156,11 +158,11 @@ class PerformanceRun:
 def performance_runs(
     events: pl.DataFrame, refreshes: Collection[str]
 ) -> tuple[PerformanceRun, ...]:
-    """Return the runs of a test, by their numbers.
+    """Return the runs of a test, ordered by number.
 
     Args:
-        events: All events of the record. Of a power phase its first pass counts.
-        refreshes: Names of the refresh functions; empty if there were none.
+        events: All events of the record. Only the first pass of a power phase counts.
+        refreshes: Names of the refresh functions; empty without refresh functions.
     """
     ended = ended_events(events)
     powers = {number(name): part for name, part in _phases(ended, PHASE_POWER).items()}
@@ -176,18 +178,21 @@ def performance_runs(
 
 
 def power_passes(events: pl.DataFrame, refreshes: Collection[str]) -> list[PowerTest]:
-    """The passes of a power phase that has events, in their order."""
+    """Return the passes of a power phase with events, in their order."""
     passes = events.partition_by("pass", maintain_order=True)
     return [_power(part, refreshes) for part in passes]
 
 
 def number(phase: str) -> int:
-    """The number of the run that a phase belongs to."""
+    """Return the number of the run that a phase belongs to."""
     return int(phase.rpartition("-")[2])
 
 
 def ended_events(events: pl.DataFrame) -> pl.DataFrame:
-    """Events of a test that ended, by their starts. Records of before have variant 0."""
+    """Return the events of a test that ended, ordered by start.
+
+    Records without variants get variant 0.
+    """
     kept = plain(events).filter(pl.col("finished_ns").is_not_null())
     if "variant" not in kept.columns:
         kept = kept.with_columns(pl.lit(0, pl.UInt32).alias("variant"))

@@ -1,4 +1,4 @@
-"""Memory of queries, and its prediction at other scales and numbers of streams."""
+"""Computes the memory of queries, and predicts it at other scales and numbers of streams."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from assay.analysis.composite.intervals import PerformanceRun
     from assay.analysis.summary import OperationSummary
 
-# Further up nothing that was measured tells: what does not grow with the data would outweigh it.
+# No measurement supports larger scales: memory that does not grow with the data would dominate.
 SCALE_FACTOR_MAX = 100
 FORMULA = "M(SF', S') = M x (SF' / SF) x (S' / S)"
 
 
 @dataclass(frozen=True)
 class MemoryPeak:
-    """Peak memory of a query or test beyond the resident memory before it.
+    """Peak memory of a query or test, beyond the resident memory before it started.
 
     Attributes:
         what: Description of the consumer.
@@ -37,11 +37,11 @@ class MemoryPeak:
 
 @dataclass(frozen=True)
 class MemoryAt:
-    """Memory at another scale, by the formula.
+    """Predicted memory of queries at another scale.
 
     Attributes:
         scale: Scale factor.
-        streams: The fewest query streams there.
+        streams: Minimum number of query streams at that scale.
         bytes: Predicted memory of the queries.
     """
 
@@ -53,10 +53,10 @@ class MemoryAt:
 def extrapolated_bytes(
     peak_bytes: float, scale: float, streams: int, to_scale: float, to_streams: int
 ) -> float:
-    """Memory of queries at another scale and with other streams: proportional to both.
+    """Return predicted bytes of queries, proportional to scale and to the number of streams.
 
-    Hash tables and sorts grow with the data, and each stream has its own. Caches, whose size is a
-    setting, are not included.
+    Hash tables and sorts grow with the data, and each stream has its own. Caches are not
+    included, because a setting determines their size.
     """
     return peak_bytes * (to_scale / scale) * (to_streams / streams)
 
@@ -64,12 +64,12 @@ def extrapolated_bytes(
 def at_larger_scales(
     peak: MemoryPeak, scale: float, larger: Iterable[tuple[float, int]]
 ) -> tuple[MemoryAt, ...]:
-    """Extrapolate a memory peak to scales up to a hundred times as large.
+    """Extrapolate a memory peak to scales up to a hundred times the measured one.
 
     Args:
         peak: Peak at the measured scale.
         scale: The measured scale.
-        larger: Larger ones, each with its fewest query streams.
+        larger: Larger scales, each with its minimum number of query streams.
     """
     return tuple(
         MemoryAt(size, streams, extrapolated_bytes(peak.bytes, scale, peak.streams, size, streams))
@@ -83,14 +83,14 @@ def memory_peaks(
     operations: Iterable[OperationSummary],
     processes: pl.DataFrame | None,
 ) -> tuple[MemoryPeak, ...]:
-    """Return the peaks that were measured; first the most for each stream.
+    """Return the measured memory peaks; the one with the most memory per stream is first.
 
-    Consumers without extra memory are left out.
+    Queries and tests without extra memory are left out.
 
     Args:
         runs: Runs of the test.
         operations: Queries of the power tests, with their memory.
-        processes: Samples of the engine's processes; None without.
+        processes: Samples of the engine's processes; None without samples.
     """
     played = [(run.number, run.throughput) for run in runs if run.throughput is not None]
     peaks = []
@@ -110,10 +110,10 @@ def memory_peaks(
 
 
 def _growth_bytes(processes: pl.DataFrame | None, begun_ns: int, ended_ns: int) -> int | None:
-    """Highest resident memory of the engine within a time, over that at the last sample before."""
+    """Return the engine's highest resident bytes in a period, minus the last sample before it."""
     if processes is None:
         return None
-    # What processes of a server share is counted once, and caches lie there: it is left out.
+    # Memory that a server's processes share holds caches, so it is left out.
     shared = pl.col("rss_shared_bytes").fill_null(0)
     resident = (
         processes.filter(pl.col("account").cast(pl.String).is_in(ENGINE_ACCOUNTS))

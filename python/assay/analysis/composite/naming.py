@@ -1,4 +1,4 @@
-"""Names a test's metrics by how much of the specification the test left out."""
+"""Names a test's metrics by the parts of the specification that the test left out."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ class MetricName:
     """The label and title of a metric, which depend on what the test left out.
 
     Attributes:
-        label: Heading of the column. It is the specification's name only for a full test.
-        title: Full name, with the parts that were left out and the metric that it therefore is not.
-        is_not: The specification's metric that this figure must not be called; None if it may, or
-            the specification names none.
+        label: Heading of the column. Only a full test has the specification's name.
+        title: Full name, with the parts that were left out and the specification's name that
+            does not apply.
+        is_not: The specification's name that must not be used for this metric; None if it may be
+            used, or the specification has no name.
     """
 
     label: str
@@ -33,10 +34,10 @@ class MetricName:
 
 
 def specified_names(facts: dict[str, Any]) -> dict[str, str]:
-    """Return the specification's names of a whole test's metrics; empty without one.
+    """Return the specification's names of a full test's metrics; empty without a specification.
 
     Args:
-        facts: run.json.
+        facts: Content of run.json.
     """
     scale = f"{float(facts['request']['scale']):g}"
     names: dict[str, str] = facts["workload"].get("metrics") or {}
@@ -47,7 +48,7 @@ def left_out(facts: dict[str, Any], *, queries: int, runs: int) -> tuple[str, ..
     """Return the parts of the specification that a test left out; empty for a full test.
 
     Args:
-        facts: run.json of a run with a test.
+        facts: Content of run.json of a run with a test.
         queries: Number of different queries that were executed.
         runs: Number of runs of power and throughput test.
     """
@@ -78,7 +79,7 @@ def _streams(test: dict[str, Any]) -> str:
 
 
 def _passes_before(phases: list[dict[str, Any]]) -> str:
-    """Untimed passes before the first power test, after which it finds more in memory."""
+    """Return a phrase on untimed passes that filled memory before the first power test, or ''."""
     passes = sum(phase["passes_min"] for phase in phases if phase["name"] == PHASE_WARMUP)
     return f"{passes} untimed pass{'es' if passes > 1 else ''} before" if passes else ""
 
@@ -91,8 +92,8 @@ def metric_name(kind: str, specified: Mapping[str, str], missing: tuple[str, ...
     """Return the name of a test's power, throughput or composite metric.
 
     Args:
-        kind: Kind of metric.
-        specified: The specification's names of the metrics; None if there is no specification.
+        kind: `power`, `throughput` or `composite`.
+        specified: The specification's names of the metrics; empty without a specification.
         missing: Parts of the specification that were left out.
     """
     label, name = OTHERWISE[kind], specified.get(kind)

@@ -1,4 +1,4 @@
-"""Reads a test from the record: its runs, what was left out, and why it has no metric."""
+"""Reads a test from the record: its runs, the parts left out, and why it has no metric."""
 
 from __future__ import annotations
 
@@ -44,20 +44,21 @@ STEADY = "steady"
 
 @dataclass(frozen=True)
 class Played:
-    """One test of a run.
+    """The test that a run executed.
 
     Attributes:
-        kind: power, throughput, full or steady.
+        kind: `power`, `throughput`, `full` or `steady`.
         scale: Scale factor.
-        streams: Query streams of its throughput tests; None without one.
-        refreshes: Names of the refresh functions; empty if there were none.
+        streams: Number of query streams of its throughput tests; None without a throughput test.
+        refreshes: Names of the refresh functions; empty without refresh functions.
         runs: Power and throughput test of each run, as far as they were executed.
-        steady: Results of the passes of a steady test; its run has the steady times.
+        steady: Results of the passes of a steady test. The test's run then has the steady times.
         queries: Number of different planned queries.
         left_out: Parts of the specification that were left out, a short phrase each.
-        why_not: Sentences on why there is no metric; empty if there is one.
+        why_not: Sentences on why the test has no metric; empty if it has one.
         specified: The specification's name of each kind of metric; empty without a specification.
-        larger: Larger scales of the specification, each with its fewest query streams.
+        larger: Larger scales of the specification, each with its minimum number of query
+            streams.
     """
 
     kind: str
@@ -74,11 +75,11 @@ class Played:
 
     @property
     def reported(self) -> PerformanceRun | None:
-        """The run with the lower composite; None without a metric."""
+        """The reported run: the one with the lower composite; None without a metric."""
         return reported_run(self.runs, self.scale) if self.runs and not self.why_not else None
 
     def figures(self, *, rounded: bool = True) -> Figures:
-        """Return the metrics of the reported run; all None without one."""
+        """Return the metrics of the reported run; all None without a reported run."""
         run = self.reported
         return Figures(None, None) if run is None else figures(run, self.scale, rounded=rounded)
 
@@ -88,14 +89,14 @@ class Played:
 
     @property
     def powers(self) -> tuple[PowerTest, ...]:
-        """The power tests that show how much an interval differs from one to the next."""
+        """The power tests whose intervals show the variation between tests."""
         if self.steady is not None:
             return self.steady.tests
         return tuple(run.power for run in self.runs if run.power is not None)
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Kinds of metric that such a test has."""
+        """The kinds of metric that this kind of test has."""
         by_kind = {"full": (COMPOSITE, POWER, THROUGHPUT), "throughput": (THROUGHPUT,)}
         return by_kind.get(self.kind, (POWER,))
 
@@ -109,23 +110,23 @@ class Played:
 
 
 def played(run: Run) -> Played | None:
-    """Return the test of a run; None without one.
+    """Return the test that a run executed; None without one.
 
     Raises:
-        RecordUnreadableError: If its events cannot be read.
+        RecordUnreadableError: If the events of the run cannot be read.
     """
     test = run.facts.get("test")
     return None if test is None else played_of(run.facts, run.table("events"), driven=run.driven)
 
 
 def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = False) -> Played:
-    """Return the test that run.json's `test` and the events describe.
+    """Return the test described by `test` in run.json and by the events.
 
     Args:
-        facts: run.json.
-        events: All events.
-        driven: Whether the load plan was executed to its end, even if the run was stopped after
-            that.
+        facts: Content of run.json.
+        events: All events of the run.
+        driven: Whether the load plan was executed to its end, even if the run was stopped
+            afterwards.
     """
     test, scale = facts["test"], float(facts["request"]["scale"])
     refreshes = refresh_names(test)
@@ -159,13 +160,13 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = Fal
 
 
 def larger_scales(facts: dict[str, Any], scale: float) -> tuple[tuple[float, int], ...]:
-    """Return scales above one that the specification names, each with its fewest streams."""
+    """Return the larger scales of the specification, each with its minimum number of streams."""
     scales = facts["workload"].get("streams_minimum", [])
     return tuple((size, streams) for size, streams in scales if size > scale)
 
 
 def refresh_names(test: dict[str, Any]) -> tuple[str, ...]:
-    """Return the refresh functions of run.json's `test`, the inserting one first."""
+    """Return the names of the refresh functions in `test` of run.json, the insert first."""
     refresh = test["refresh"]
     return (refresh["insert"], refresh["delete"]) if refresh else ()
 
@@ -176,7 +177,7 @@ def _steady_rule(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole_passes(events: pl.DataFrame, queries: int) -> tuple[PowerTest, ...]:
-    """Return passes of which every query ended: a stopped run's last one may not be whole."""
+    """Return the passes in which every query ended; a stopped run's last pass may be partial."""
     mine = ended_events(events).filter(pl.col("phase").str.starts_with(f"{PHASE_POWER}-"))
     if mine.is_empty():
         return ()

@@ -2,12 +2,13 @@
 
 With n intervals in a power test and C = sqrt(P x T):
 
-- d ln P / d ln QI = -1/n, and -(1 + k)/n of the longest query where k shorter ones are raised to a
-  thousandth of it, which themselves weigh nothing;
+- d ln P / d ln QI = -1/n; for the longest query -(1 + k)/n if k shorter ones are raised to a
+  thousandth of it, and 0 for these k queries;
 - d ln T / d ln Ts = -1, and d ln Ts / d ln QI = QI(q, s) / Ts of the stream s that ends last;
 - d ln C = (d ln P + d ln T) / 2.
 
-Rounding is left out: between two hundredths of a second a rounded metric does not move at all.
+Rounding is left out, because a rounded metric does not change between two hundredths of a
+second.
 """
 
 from __future__ import annotations
@@ -28,19 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IntervalWeight:
-    """The weight of an operation in the metrics: per cent for one per cent of its time.
+    """The weight of an operation in the metrics: change in per cent per per cent of its time.
 
     Attributes:
-        operation: Query or refresh function.
-        power_s: Interval of the operation in the power test; None without one.
-        throughput_s: Mean of its intervals in the throughput test; None without one.
-        power: Weight in the power metric. None without a power test.
-        throughput: Weight in the throughput metric. None without a throughput test.
-        composite: Weight in the geometric mean of both. None without both tests.
+        operation: Name of the query or refresh function.
+        power_s: Seconds of the operation's interval in the power test; None without one.
+        throughput_s: Mean seconds of its intervals in the throughput test; None without one.
+        power: Weight in the power metric; None without a power test.
+        throughput: Weight in the throughput metric; None without a throughput test.
+        composite: Weight in the geometric mean of both; None without both tests.
         shortest_s, longest_s: Shortest and longest interval over all power tests; None if there is
             only one.
-        at_shortest, at_longest: Change of the composite, or else of the power metric, as a share,
-            if the interval in the power test were that one; None if there is only one.
+        at_shortest, at_longest: Relative change of the composite (or else of the power metric)
+            if the operation took its shortest or longest interval; None with a single power
+            test.
     """
 
     operation: str
@@ -62,7 +64,7 @@ def interval_weights(
 
     Args:
         run: The reported run.
-        powers: All power tests whose intervals are compared with its own.
+        powers: All power tests, for the variation of intervals.
         scale: Scale factor.
     """
     in_power = {} if run.power is None else power_weights(run.power)
@@ -98,7 +100,7 @@ def power_weights(test: PowerTest) -> dict[str, float]:
 
 
 def throughput_weights(test: ThroughputTest) -> dict[str, float]:
-    """Return the elasticity d ln T / d ln time: by the stream that ended last."""
+    """Return d ln T / d ln time of each operation, from the stream that ended last."""
     elapsed_ns = test.elapsed_ns
     elasticities = dict.fromkeys(_operations(test), 0.0)
     for interval in test.last.intervals:
@@ -107,9 +109,9 @@ def throughput_weights(test: ThroughputTest) -> dict[str, float]:
 
 
 def interval_seconds(run: PerformanceRun, name: str) -> float | None:
-    """Return an operation's interval in the power test, else its mean in the throughput test.
+    """Return the seconds of an operation in the power test, else its mean in the throughput test.
 
-    It is None if neither test executed it.
+    The result is None if neither test executed the operation.
     """
     if run.power is not None:
         played = {interval.operation for interval in (*run.power.queries, *run.power.refreshes)}
@@ -118,7 +120,7 @@ def interval_seconds(run: PerformanceRun, name: str) -> float | None:
 
 
 def interval_of(test: PowerTest, name: str) -> Interval:
-    """Return the interval of an operation that a power test executed."""
+    """Return the interval of an operation in a power test that executed it."""
     return next(
         interval for interval in (*test.queries, *test.refreshes) if interval.operation == name
     )
@@ -127,7 +129,7 @@ def interval_of(test: PowerTest, name: str) -> Interval:
 def _with_spread(
     weight: IntervalWeight, run: PerformanceRun, powers: Sequence[PowerTest], scale: float
 ) -> IntervalWeight:
-    """The weight with what the spread of its operation over power tests does to the composite."""
+    """Return the weight with the effect of its operation's variation over power tests."""
     if run.power is None or len(powers) < 2:  # noqa: PLR2004 - one has no spread
         return weight
     name = weight.operation
@@ -143,7 +145,7 @@ def _with_spread(
 
 
 def _change(run: PerformanceRun, name: str, length_ns: int, scale: float) -> float | None:
-    """Return the change of the run's first metric for another length of a power interval."""
+    """Return the relative change of the run's first metric for another power interval."""
 
     def moved(every: Sequence[Interval]) -> tuple[Interval, ...]:
         return tuple(
@@ -169,7 +171,7 @@ def _operations(test: ThroughputTest) -> list[str]:
 
 
 def _mean_s(test: ThroughputTest, name: str) -> float | None:
-    """Return an operation's mean seconds over all streams; None if none played it."""
+    """Return an operation's mean seconds over all streams; None if no stream executed it."""
     seconds = [
         interval.seconds
         for stream in test.sessions

@@ -1,7 +1,8 @@
-"""Computes the times of power passes that are steady, and of the first pass.
+"""Computes the times of steady power passes, and of the first pass.
 
-The driver executes passes until the last three differ by at most 5 % between shortest and longest,
-or until there are 30. Each query's steady time is its median over these three.
+The driver executes passes until the last three differ by at most 5 % between shortest and
+longest, or until 30 passes are done. Each query's steady time is its median over these three
+passes.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from assay.analysis.operations import geometric_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# As the driver compares them where a plan of before does not tell.
+# The driver's rule, for older plans that do not contain it.
 STEADY_PASSES = 3
 WITHIN = 0.05
 
 
 @dataclass(frozen=True)
 class PassFigures:
-    """One pass, or the steady figure of several, in seconds.
+    """The times of one pass, or steady times over several passes, in seconds.
 
     Attributes:
-        sum_s: All intervals together.
-        geometric_mean_s: Geometric mean, in seconds, of the intervals; None if one is 0.
+        sum_s: Sum of all intervals.
+        geometric_mean_s: Geometric mean of the intervals; None if one is 0.
     """
 
     sum_s: float
@@ -36,12 +37,13 @@ class PassFigures:
 
 @dataclass(frozen=True)
 class Steady:
-    """The figures of steady passes.
+    """The times of all passes of a steady test.
 
     Attributes:
-        passes: Each pass, in order.
-        before: Passes before the steady ones; None if they did not become alike.
-        tests: The last three passes, which are alike unless `before` is None.
+        passes: Times of each pass, in order.
+        before: Number of passes before the steady ones; None if the passes did not become
+            steady.
+        tests: The last three passes, which are steady unless `before` is None.
         test: Median time of each query over these passes, as one power test; None if there are too
             few passes.
     """
@@ -53,23 +55,23 @@ class Steady:
 
     @property
     def figure(self) -> PassFigures | None:
-        """Figures from these medians; None with fewer than three passes."""
+        """The steady times: figures of the median test; None with fewer than three passes."""
         return None if self.test is None else _figures(self.test)
 
 
 def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None:
-    """Return the figures of whole passes; None without one.
+    """Return the times of complete passes; None without one.
 
     Args:
-        tests: The passes, in order.
-        rule: `steady` of the phase in the plan: `passes`, `within`, `passes_max`.
+        tests: The complete passes, in order.
+        rule: Entry `steady` of the phase in the plan: `passes`, `within`, `passes_max`.
     """
     if not tests:
         return None
     count = int(rule.get("passes", STEADY_PASSES))
     last = tuple(tests[-count:])
     is_whole = len(last) == count
-    # The driver compares by the clock, and ended before its limit only if they were alike.
+    # The driver compares elapsed times, and ends before its maximum only if passes are alike.
     ended_early = len(tests) < int(rule.get("passes_max", 0))
     lengths_s = [test.seconds for test in last]
     alike = ended_early or are_alike(lengths_s, float(rule.get("within", WITHIN)))
@@ -82,12 +84,12 @@ def steady(tests: Sequence[PowerTest], rule: Mapping[str, Any]) -> Steady | None
 
 
 def are_alike(lengths_s: Sequence[float], within: float) -> bool:
-    """Return True if lengths differ by at most this share of the shortest."""
+    """Return True if the longest length exceeds the shortest by at most a share of it."""
     return max(lengths_s) - min(lengths_s) <= within * min(lengths_s)
 
 
 def _middle(tests: Sequence[PowerTest]) -> PowerTest:
-    """Return the median length of each query; passes play them in one order."""
+    """Return a test with the median length of each query; all passes have the same order."""
     columns = zip(*(test.queries for test in tests), strict=True)
     return PowerTest(
         tuple(

@@ -1,4 +1,4 @@
-"""Estimates a power test's use of the machine from the same work in concurrent streams."""
+"""Estimates a power test's use of the machine, from the same work in concurrent streams."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Utilisation:
 
     Attributes:
         run: Number of the run.
-        power_s: All intervals of the power test.
+        power_s: Sum of all intervals of the power test in seconds.
         elapsed_s: Elapsed seconds of the throughput test.
         streams: Number of query streams.
         stream_s: Elapsed seconds divided by streams: the time of one stream's work on a shared
             machine.
-        share: `stream_s` over `power_s`. What is below 1 the power test left unused; above 1
-            streams were in each other's way.
+        share: `stream_s` divided by `power_s`. Below 1, the power test left part of the machine
+            unused; above 1, streams obstructed each other.
     """
 
     run: int
@@ -35,7 +35,7 @@ class Utilisation:
 
 
 def utilisation(run: PerformanceRun) -> Utilisation | None:
-    """The utilisation of one run; None without both tests."""
+    """Return the power test's use of the machine in one run; None without both tests."""
     if run.power is None or run.throughput is None or run.power.seconds <= 0:
         return None
     streams, elapsed_s = len(run.throughput.streams), run.throughput.elapsed_ns * NS
@@ -46,5 +46,5 @@ def utilisation(run: PerformanceRun) -> Utilisation | None:
 
 
 def utilised_share(power_s: float, elapsed_s: float, streams: int) -> float:
-    """Time of one stream's work on a shared machine divided by its time alone."""
+    """Return the time of one stream's work on a shared machine divided by its time alone."""
     return elapsed_s / streams / power_s

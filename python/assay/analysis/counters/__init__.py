@@ -1,1 +1,1 @@
-"""The engine's own counters."""
+"""Analyses the engine's own counters."""

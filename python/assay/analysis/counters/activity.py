@@ -1,7 +1,7 @@
-"""Look-up counters of an engine over a part of a run, over intervals and by operation.
+"""Activity counters of an engine, such as look-ups, over parts of a run and by operation.
 
-An engine declares its counters (`[activity]` of its `counters.toml`) by the words of
-`analysis.meters`, which prints them as a line.
+Each engine maps its counters (`[activity]` of its `counters.toml`) to the names of
+`analysis.meters`, which prints them as one line.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from assay.analysis.counters.index_work import Span
     from assay.record.reader import Run
 
-# So many intervals of a run are told at most.
+# Largest number of intervals of a run that are reported.
 INTERVALS_MAX = 10
 
 
 @dataclass(frozen=True)
 class ActivityFacts:
-    """`[activity]` of `counters.toml`: the engine's counters for each of `meters.WORDS`.
+    """The section `[activity]` of `counters.toml`: an engine's counter for each of `meters.WORDS`.
 
     Attributes:
-        title: What the line is, for readers.
+        title: Title of the line, for readers.
         source: Source of the counters, which has one object.
-        counters: The engine's own counter names by the words of the line.
+        counters: The engine's own counter names, by the names of the line.
         missing: Reason why counters may be missing, to follow `not measured:`.
     """
 
@@ -44,10 +44,10 @@ class ActivityFacts:
 
 
 def activity_facts(facts: Mapping[str, Any] | None) -> ActivityFacts | None:
-    """Return the activity meters of an engine's `counters.toml`; None if it has none.
+    """Return the activity section of an engine's `counters.toml`; None if it has none.
 
     Raises:
-        ValueError: If a key is missing or unknown, or a word is not part of the line.
+        ValueError: If a key is missing or unknown, or a counter name is not part of the line.
     """
     table = (facts or {}).get("activity")
     if table is None:
@@ -70,7 +70,7 @@ def activity_between(run: Run, span: Span) -> dict[str, float] | None:
 
 
 def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """Return growth by `meters.WORDS` in an execution of each operation, as medians."""
+    """Return the median growth of `meters.WORDS` in an execution of each operation."""
     declared = _declared(run)
     if declared is None or not run.has("engine-operations"):
         return {}
@@ -83,7 +83,7 @@ def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
 
 
 def why_no_activity(run: Run) -> str:
-    """Return why an engine has no such counters, as the end of a sentence."""
+    """Return the reason why an engine has no activity counters, as the end of a sentence."""
     declared = _declared(run)
     if declared is None:
         return "its engine declares none"
@@ -91,11 +91,11 @@ def why_no_activity(run: Run) -> str:
 
 
 def activity_document(run: Run) -> dict[str, Any] | None:
-    """Return the activity of a run for a report; None if its engine has no such meters.
+    """Return the activity of a run for a report; None if its engine has no such counters.
 
-    Keys: title; missing (why there is nothing, or None); counted (by word, of the measured part)
-    and its line; intervals (begun_s and ended_s from the beginning of the measured part, line) and
-    operations (name, line), each with its line.
+    Keys: title; missing (reason why there are no counts, or None); counted (growth by name in
+    the measured part) and line; intervals (begun_s and ended_s from the beginning of the
+    measured part, and line); operations (name and line).
     """
     declared, window = _declared(run), window_of(run)
     if declared is None or window is None or not run.has("engine"):
@@ -120,7 +120,7 @@ def _declared(run: Run) -> ActivityFacts | None:
 
 
 def _counted(readings: pl.DataFrame, declared: ActivityFacts) -> pl.DataFrame:
-    """Readings of the meters, with the `word` of each."""
+    """Return readings of the activity counters, with the column `word` for the shared name."""
     word_by_counter = {counter: word for word, counter in declared.counters.items()}
     own = plain_readings(readings).filter(
         pl.col("source") == declared.source, pl.col("counter").is_in(list(word_by_counter))
@@ -133,7 +133,7 @@ def _grown(counted: pl.DataFrame, span: Span) -> dict[str, float]:
 
 
 def _of(within: pl.DataFrame) -> dict[str, float]:
-    """Growth by word from the first to the last reading; what was reset is left out."""
+    """Return growth by name from first to last reading, without counters that were reset."""
     if within["time_ns"].n_unique() < 2:  # noqa: PLR2004 - a difference is of two
         return {}
     value = pl.col("value")
@@ -148,7 +148,7 @@ def _of(within: pl.DataFrame) -> dict[str, float]:
 
 
 def _intervals(within: pl.DataFrame, zero_ns: int) -> list[dict[str, Any]]:
-    """Return figures of the intervals between readings, joined to a limited number."""
+    """Return the counts of intervals between readings, merged to a limited number of intervals."""
     times = within["time_ns"].unique().sort().to_list()
     last = len(times) - 1
     count = min(INTERVALS_MAX, last)

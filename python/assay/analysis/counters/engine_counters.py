@@ -1,7 +1,8 @@
-"""An engine's own counters: rates, totals of the measured part, growth by operation.
+"""An engine's own counters: rates, totals of the measured part, and growth by operation.
 
-Counters are rows of (source, object, counter, value) with the engine's own names. An engine
-declares which are shown, with title and unit; `docs/reference/record-format.md` has the form.
+Counters are rows of (source, object, counter, value) with the engine's own names. Each engine
+declares which counters are shown, with title and unit. The form is in
+`docs/reference/record-format.md`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 KEY = ["source", "object", "counter"]
-# What tells one reading from another.
+# Columns that distinguish one reading from another.
 READING = ("time_ns", "sequence", "edge")
 COUNTER, GAUGE = "counter", "gauge"
 STATUS_STREAM = "engine-status"
@@ -37,14 +38,14 @@ STANDING: dict[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure that an engine declares.
+    """A counter that an engine declares for display.
 
     Attributes:
         name: Name in shares and documents.
-        title, unit: Title and unit for readers. The unit is that of the value after `scale`.
+        title, unit: Title and unit for readers. The unit applies to the value after `scale`.
         source, counter: Source and counter of its rows.
-        object: Object of its rows. None means the sum over all objects of the source.
-        kind: A counter grows, a gauge goes up and down.
+        object: Object of its rows; None means the sum over all objects of the source.
+        kind: `counter` for a cumulative value, `gauge` for a current one.
         scale: Factor of a value, such as 1e-3 for seconds from milliseconds.
         to_try: Advice if the value is high.
     """
@@ -62,7 +63,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Share:
-    """A quotient that an engine declares: the sum of some figures in that of others."""
+    """A quotient that an engine declares: the sum of some counters divided by that of others."""
 
     name: str
     title: str
@@ -74,7 +75,8 @@ def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
     """Return the counters that an engine's `counters.toml` declares, in its order.
 
     Raises:
-        ValueError: If a figure lacks a key or has an unknown one, or a share names no figure.
+        ValueError: If a counter lacks a key or has an unknown one, or a share names an unknown
+            counter.
     """
     try:
         shown = [Shown(**entry) for entry in facts.get("counters", [])]
@@ -102,14 +104,14 @@ def _check(figure: Shown) -> None:
 
 
 def engine_counters(run: Run) -> dict[str, Any] | None:
-    """The declared figures of a run; None if its engine declares none or counted nothing.
+    """Return the declared counters of a run; None if its engine declares or reports none.
 
-    Keys: window_s (between the readings around the measured part); `counters` (name, title, unit,
-    kind, to_try; total and per_s of counters, last of gauges; operations: growth of one execution,
-    median over the passes that were read); `shares` (name, title, share); `series` (name, time_s
-    from the beginning of the measured part, values: of gauges as read, of counters the rate a
-    second since the reading before, so that their first is None); `tables` (from `object_tables`).
-    A value that was not reported, or was reset meanwhile, is None.
+    Keys: window_s (seconds between the readings around the measured part); `counters` (name,
+    title, unit, kind, to_try; total and per_s for counters, last for gauges; operations: growth
+    in one execution, the median over passes); `shares` (name, title, share); `series` (name,
+    time_s from the beginning of the measured part, values: a gauge's readings, or a counter's
+    growth per second since the previous reading, None for the first); `tables` (from
+    `object_tables`). A value that was not reported, or was reset in between, is None.
 
     Raises:
         ValueError: If the engine's declaration cannot be read.
@@ -148,8 +150,8 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
 def standing(run: Run) -> pl.DataFrame:
     """Return the engine's status at both ends of the measured part; empty if one is missing.
 
-    Columns: edge (start, end), time_ns, source, object, counter, value. Of several readings of an
-    edge it is the last, for one that was taken before a warm-up is replaced when that is over.
+    Columns: edge (start, end), time_ns, source, object, counter, value. If an edge has several
+    readings, the last one counts, because a reading before a warm-up is replaced after it.
     """
     if not run.has(STATUS_STREAM):
         return pl.DataFrame(schema=STANDING)
@@ -159,10 +161,10 @@ def standing(run: Run) -> pl.DataFrame:
 
 
 def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl.DataFrame:
-    """Return gauges of objects at their last sample up to an instant.
+    """Return the gauges of objects in their last reading up to an instant.
 
-    Readings at the beginning and end of the measured part are included, with the time of that
-    instant. Columns: time_ns, source, object, counter, value.
+    Readings at the beginning and end of the measured part are included, with the times of those
+    ends. Columns: time_ns, source, object, counter, value.
     """
     looks = plain_readings(run.table("engine"))
     window = window_of(run)
@@ -180,7 +182,7 @@ def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl
 
 
 class _Value(NamedTuple):
-    """The growth of a figure, its last value, and the time between its readings."""
+    """The growth of a counter, its last value, and the seconds between its readings."""
 
     growth: float | None
     last: float | None
@@ -201,10 +203,10 @@ def _elapsed_s(readings: pl.DataFrame) -> float:
 
 
 def rates(readings: pl.DataFrame, key: list[str] | None = None) -> pl.DataFrame:
-    """Growth of each counter a second since the reading before it, in the order of time.
+    """Return the growth per second of each counter since its previous reading, by time.
 
-    Columns: the key, time_ns, per_s; null for a first reading, after a reset, and if no
-    time passed.
+    Columns: the key, time_ns, per_s. The rate is null for a first reading, after a reset, and if
+    no time passed.
     """
     key = key or KEY
     grown, elapsed_ns = pl.col("value").diff().over(key), pl.col("time_ns").diff().over(key)
@@ -222,13 +224,14 @@ def rates(readings: pl.DataFrame, key: list[str] | None = None) -> pl.DataFrame:
 def totals(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
     """Return each counter's growth from the last reading before a window to the first after it.
 
-    Columns: source, object, counter, growth (null if it was reset, or is absent at an edge), last.
+    Columns: source, object, counter, growth (null if it was reset or is missing at either end),
+    last.
     """
     return growth(around(plain_readings(readings), begun_ns, ended_ns), KEY)
 
 
 def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
-    """Return the readings of a window, and the ones just before and just after it if they exist."""
+    """Return the readings of a window, with the last one before it and the first one after it."""
     times = readings["time_ns"]
     first, last = times.filter(times <= begun_ns).max(), times.filter(times >= ended_ns).min()
     begun = begun_ns if first is None else first
@@ -237,7 +240,7 @@ def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame
 
 
 def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """One row per counter: the key, growth, last.
+    """Return one row per counter with the key, growth and last value.
 
     A counter that decreased, or that is missing in the first or last reading, has no growth.
     """
@@ -256,10 +259,10 @@ def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
 
 
 def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
-    """Readings as declared figures, scaled, and summed over objects.
+    """Return readings of declared counters, scaled and summed over objects.
 
-    Columns: time_ns, sequence and edge if present, name, value. An object that is missing in a
-        reading makes the sum null.
+    Columns: time_ns, sequence and edge if present, name, value. If an object is missing in a
+    reading, the sum is null.
     """
     plain = plain_readings(readings)
     reading = [name for name in plain.columns if name in READING]
@@ -286,10 +289,10 @@ def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFr
 
 
 def execution_growth(plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """Return the growth of each counter in each execution around which it was read.
+    """Return the growth of each counter in each execution with readings around it.
 
-    Columns: sequence, those of the key, growth. Executions in which a counter was reset, or absent
-    at an edge, are left out.
+    Columns: sequence, those of the key, growth. Executions in which a counter was reset, or is
+    missing at either end, are left out.
     """
     start, end = (plain.filter(pl.col("edge") == edge) for edge in (START, END))
     return (
@@ -303,7 +306,7 @@ def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) 
     """Return the growth of each counter in one execution: the median over measured passes.
 
     Columns: operation, those of the key, growth, passes. Passes in which a counter was reset, or
-    absent at an edge, are left out.
+    is missing at either end, are left out.
     """
     grown = execution_growth(plain, key)
     done = measured(events).filter(pl.col("outcome") == "ok").select("sequence", "operation")
@@ -315,7 +318,7 @@ def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) 
 
 
 def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
-    """For each figure, its growth in one execution of each operation."""
+    """Return the growth of each counter in one execution, by counter and operation."""
     if not run.has("engine-operations"):
         return {}
     counters = [figure for figure in shown if figure.kind == COUNTER]
@@ -366,6 +369,6 @@ def _series(figure: Shown, within: pl.DataFrame, zero_ns: int) -> dict[str, Any]
 
 
 def plain_readings(readings: pl.DataFrame) -> pl.DataFrame:
-    """Return readings with text columns, so that several batches and streams compare."""
+    """Return readings with text columns, so that batches and streams can be compared."""
     columns = [name for name in (*KEY, "edge") if name in readings.columns]
     return readings.with_columns(pl.col(columns).cast(pl.String))

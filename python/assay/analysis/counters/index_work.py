@@ -1,7 +1,7 @@
 """The work on each index between two instants: rows found, pages read, pages in the pool.
 
-An engine declares these counters and the content of its indexes (`[index_work]` of its
-`counters.toml`). This module knows no engine.
+Each engine declares the counters and the content of its indexes (`[index_work]` of its
+`counters.toml`). The module `index_work` contains nothing specific to an engine.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ WORDS: dict[Holds, str] = {"literals": "literals", "iris": "IRIs", "quads": "sta
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """`[index_work]` of `counters.toml`: the engine's counters of index work.
+    """The section `[index_work]` of `counters.toml`: an engine's counters of index work.
 
     Attributes:
         source: Source whose objects are indexes.
-        touches, reads: Counters of rows found and of pages read.
-        buffers: Gauge of pages in the buffer pool; None if the engine has none.
+        touches, reads: Names of the counters of rows found and of pages read.
+        buffers: Name of the gauge of pages in the buffer pool; None if the engine has none.
         without: Objects that are not indexes, such as sums.
         holds: For RDF stores: objects that hold literals, IRIs and the statements themselves.
     """
@@ -46,13 +46,15 @@ class IndexFacts:
 
 @dataclass(frozen=True)
 class IndexWork:
-    """The work on one index. Counts that were not reported, or were reset meanwhile, are None.
+    """The work on one index.
+
+    Counts that were not reported, or were reset in between, are None.
 
     Attributes:
         object: Name of the index in the engine's counters.
-        touches: Rows that were found.
-        reads: Pages that were read.
-        buffers: Number of pages in the buffer pool at the last reading.
+        touches: Number of rows that were found.
+        reads: Number of pages that were read.
+        buffers: Number of its pages in the buffer pool at the last reading.
         holds: Content of the index in an RDF store.
     """
 
@@ -64,24 +66,24 @@ class IndexWork:
 
     @property
     def name(self) -> str:
-        """The index without its table."""
+        """The name of the index without its table."""
         return self.object.rpartition(".")[2]
 
     @property
     def missed(self) -> float | None:
-        """Pages read per row that was found; None if no row was found."""
+        """Pages read per row found; None if no row was found."""
         return self.reads / self.touches if self.touches and self.reads is not None else None
 
 
 class Span(NamedTuple):
-    """A part of a run, in nanoseconds of CLOCK_MONOTONIC."""
+    """A part of a run, from begin to end in nanoseconds of CLOCK_MONOTONIC."""
 
     begun_ns: int
     ended_ns: int
 
 
 def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
-    """Return the index meters of an engine's `counters.toml`; None if it has none.
+    """Return the index section of an engine's `counters.toml`; None if it has none.
 
     Raises:
         ValueError: If a key is missing or unknown.
@@ -100,10 +102,10 @@ def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
 
 
 def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
-    """Indexes that were used between two instants, most pages read first.
+    """Return the indexes that were used between two instants, most pages read first.
 
-    It covers the time from the last reading before the span to the first one after it. None if the
-    engine does not report it, or it was not read.
+    The counts range from the last reading before the span to the first one after it; None if the
+    engine does not report them, or no reading was taken.
     """
     declared = index_facts(run.facts.get("engine", {}).get("counters"))
     if declared is None or not run.has("engine"):
@@ -116,19 +118,19 @@ def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
 def of_readings(
     readings: pl.DataFrame, declared: IndexFacts, span: Span, pooled: Mapping[str, float]
 ) -> tuple[IndexWork, ...] | None:
-    """Return the work of indexes by readings: time_ns, source, object, counter, value as text.
+    """Return the work on indexes from readings: time_ns, source, object, counter, value as text.
 
     Args:
         readings: Rows of the engine's counters.
         declared: Declaration of the counters.
-        span: Between which instants.
-        pooled: Pages in the pool by index.
+        span: The time span of the work.
+        pooled: Number of pages in the buffer pool, by index.
     """
     own = readings.filter(
         pl.col("source") == declared.source, ~pl.col("object").is_in(list(declared.without))
     )
     counted = own.filter(pl.col("counter").is_in([declared.touches, declared.reads]))
-    # An index that nobody used yet stands in no reading, so the instants are those of all.
+    # An index without any use is in no reading, so the instants come from all indexes.
     within = around(readings, *span)
     edges = within["time_ns"].min(), within["time_ns"].max()
     if edges[0] is None or edges[0] == edges[1]:
@@ -162,7 +164,7 @@ def _at(counted: pl.DataFrame, time_ns: object) -> dict[tuple[str, str], float]:
 
 
 def index_documents(run: Run) -> list[dict[str, Any]] | None:
-    """Return indexes of the measured part for documents: object, holds, touches, reads."""
+    """Return the indexes of the measured part for documents: object, holds, touches, reads."""
     window = window_of(run)
     indexes = None if window is None else index_work(run, Span(*window))
     if indexes is None:
@@ -179,7 +181,7 @@ def index_documents(run: Run) -> list[dict[str, Any]] | None:
 
 
 def read_index_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
-    """Read the index work from a document of counters; empty if it has none."""
+    """Return the index work in a document of counters; empty if it has none."""
     entries = (counted or {}).get("index_work") or []
     return [
         IndexWork(entry["object"], entry["touches"], entry["reads"], holds=entry["holds"])
@@ -188,7 +190,7 @@ def read_index_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
 
 
 def share_of_reads(work: Sequence[IndexWork], *holds: Holds) -> float | None:
-    """Share of the read pages that belong to indexes with this content; None if no page was read.
+    """Return the share of read pages from indexes with this content; None if no page was read.
 
     Only indexes with a known content count, so internal reads of the engine are left out.
     """

@@ -1,7 +1,7 @@
-"""Virtuoso's line of activity: its counters, printing and parsing.
+"""Virtuoso's activity line: its counters, printing and parsing.
 
-The line has four significant digits, which limits the precision of parsed values. A suffix is a
-power of 1000; for the length of messages a power of 1024.
+The line has four significant digits, which limits the precision of parsed values. A suffix
+stands for a power of 1000, or of 1024 for the length of messages.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 RND, SEQ, SAME_SEGMENT, SAME_PAGE, SAME_PARENT = "rnd", "seq", "same seg", "same pg", "same par"
 DISK, SPECULATIVE_DISK, BYTES, MESSAGES, FORK = "disk", "spec disk", "bytes", "messages", "fork"
-# In the order of the line; the length of messages stands before their number and has no word.
+# In the order of the line. The length of messages stands before their number, without a name.
 COUNTED = (RND, SEQ, SAME_SEGMENT, SAME_PAGE, SAME_PARENT, DISK, SPECULATIVE_DISK)
 AFTER_BYTES = (MESSAGES, FORK)
 WORDS = (*COUNTED, BYTES, *AFTER_BYTES)
-# The same in words that are no engine's.
+# Titles of the counters in terms of the field.
 TITLES = {
     RND: "random look-ups",
     SEQ: "sequential rows",
@@ -45,13 +45,13 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Locality:
-    """The places where random look-ups landed, as shares of all; None without look-ups.
+    """The places of random look-ups, as shares of all look-ups; None without look-ups.
 
     Attributes:
         same_segment: Share in the segment of the previous look-up.
         same_page: Share in the page of the previous look-up.
         same_parent: Share in another page under the same parent.
-        rows_each: Rows that were read sequentially after each look-up.
+        rows_each: Number of rows that were read sequentially after each look-up.
     """
 
     same_segment: float | None
@@ -61,7 +61,7 @@ class Locality:
 
 
 def scaled_text(value: float, step: float = DECIMAL) -> str:
-    """A count in four significant digits with the suffix of its power of `step`, such as 1.674G."""
+    """Return a count with four significant digits and the suffix of a power of `step`: 1.674G."""
     power = 0
     while power + 1 < len(SUFFIXES) and value >= step ** (power + 1):
         power += 1
@@ -69,7 +69,7 @@ def scaled_text(value: float, step: float = DECIMAL) -> str:
 
 
 def activity_line(counted: Mapping[str, float]) -> str:
-    """Return the line for counts by `WORDS`, with exactly the server's layout.
+    """Return counts by `WORDS` as an activity line, with exactly the server's layout.
 
     Missing counts are left out.
     """
@@ -85,10 +85,10 @@ def activity_line(counted: Mapping[str, float]) -> str:
 
 
 def parse_activity(line: str) -> dict[str, float]:
-    """Parse a whole line of activity, by `WORDS`.
+    """Parse a complete activity line into counts by `WORDS`.
 
     Raises:
-        ValueError: If the text is not such a line.
+        ValueError: If the text is not an activity line.
     """
     match = _LINE.fullmatch(line)
     if match is None:
@@ -101,7 +101,7 @@ def parse_activity(line: str) -> dict[str, float]:
 def _value(word: str, number: str, suffix: str) -> float:
     step = BINARY if word == BYTES else DECIMAL
     value = float(number) * step ** SUFFIXES.index(suffix)
-    # Digits behind the point of a thousand are none of the count's.
+    # A count is an integer, so digits beyond it come from the conversion.
     return float(round(value)) if suffix else value
 
 

@@ -1,4 +1,4 @@
-"""Tables of an engine's counters for each of its objects, such as indexes: `[[tables]]`."""
+"""Tables of an engine's counters by object, such as by index: `[[tables]]` of counters.toml."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 PER = 100.0
 COUNTER, GAUGE = "counter", "gauge"
-# So many objects are told, those with most first.
+# Largest number of objects that are listed, those with the highest counts first.
 OBJECTS_MAX = 50
 
 
 @dataclass(frozen=True)
 class Column:
-    """A counter that a table has a column for.
+    """A column of a table, which shows one counter.
 
     Attributes:
         counter: Name of the counter in the readings.
@@ -38,10 +38,10 @@ class PerHundred:
     """A column with the count of one counter per 100 of the first column's counter.
 
     Attributes:
-        counter, title, unit: Attributes of `Column`.
-        place: Position of the column, from 0. None means the last.
-        added: Number that is added to the divisor, as some servers do to avoid division by zero.
-            The figure is then an integer, rounded down, as in those servers.
+        counter, title, unit: As in `Column`.
+        place: Position of the column, from 0; None means the last.
+        added: Number added to the divisor, as some servers do to avoid division by zero.
+            The result is then rounded down to an integer, as in those servers.
     """
 
     counter: str
@@ -53,21 +53,21 @@ class PerHundred:
 
 @dataclass(frozen=True)
 class ObjectTable:
-    """A table that an engine declares.
+    """A table of counters that an engine declares.
 
     Attributes:
         name: Name in documents.
         title: Title for readers.
         source: Source whose objects are the rows.
         object: Kind of object in each row, such as `index`.
-        parts: Heads of the parts of an object's name, which dots separate; a part that is missing
-            is as the one before it; empty if it has no parts.
+        parts: Column heads for the dot-separated parts of an object's name. A missing part
+            equals the part before it; empty if names have no parts.
         columns: Columns of the table.
-        order: Counter that sorts the rows, largest first. None means the first one.
+        order: Counter that sorts the rows, largest first; None means the first column's counter.
         without: Objects that get no row, such as sums.
-        per_hundred: Column with such a ratio. None means no such column.
-        apart: Title of separate tables for the beginning of a run and for the rest. None means no
-            separate tables.
+        per_hundred: Column with a ratio per 100; None means no such column.
+        apart: Title of two separate tables, for the start of a run and for the rest; None means
+            no separate tables.
     """
 
     name: str
@@ -117,18 +117,19 @@ def object_tables(
 ) -> list[dict[str, Any]]:
     """Return each table with its rows: each object's growth, and its gauges at the end.
 
-    An object that is not in the first reading starts from zero. A counter that decreased was reset,
-    and its growth is None. Objects without growth are left out, whatever their gauges are.
+    An object that is not in the first reading starts from zero. A counter that decreased was
+    reset, and its growth is None. Objects without growth get no row, whatever their gauges are.
 
     Args:
         readings: time_ns, source, object, counter, value; from the reading before the measured
-            part to the one after it, words as text.
+            part to the one after it, with names as text.
         tables: Declared tables.
-        at_end: source, object, counter, value of gauges at the end. None means no gauges.
+        at_end: source, object, counter, value of gauges at the end; None means no gauges.
 
     Returns:
-        Of each: name, title, object, parts, columns (counter, title, unit), rows (object, values in
-        the order of the columns), left_out (objects beyond the first `OBJECTS_MAX`).
+        For each table: name, title, object, parts, columns (counter, title, unit), rows (object,
+            and values in the order of the columns), left_out (number of objects beyond
+            `OBJECTS_MAX`).
     """
     return [
         _table(readings.filter(pl.col("source") == table.source), table, _gauges(at_end, table))
@@ -137,7 +138,7 @@ def object_tables(
 
 
 def _gauges(at_end: pl.DataFrame | None, table: ObjectTable) -> dict[tuple[str, str], float]:
-    """Values at the end by object and counter."""
+    """Return the gauges at the end, by object and counter."""
     if at_end is None:
         return {}
     own = at_end.filter(pl.col("source") == table.source).select("object", "counter", "value")
@@ -145,7 +146,7 @@ def _gauges(at_end: pl.DataFrame | None, table: ObjectTable) -> dict[tuple[str, 
 
 
 def _growth(readings: pl.DataFrame, table: ObjectTable) -> dict[tuple[str, str], float | None]:
-    """Return the growth of each counter of each object."""
+    """Return the growth of each counter of each object; None after a reset."""
     first, last = pl.col("time_ns").min(), pl.col("time_ns").max()
     readings = readings.with_columns(first.alias("first_ns"), last.alias("last_ns"))
     kept = readings.filter(~pl.col("object").is_in(list(table.without)))
@@ -208,7 +209,7 @@ def _place(table: ObjectTable) -> int:
 
 
 def _with_quotient(row: dict[str, Any], table: ObjectTable, per: PerHundred) -> dict[str, Any]:
-    """The row with how many of a counter came on 100 of the first; None if that is unknown."""
+    """Return the row with a counter's value per 100 of the first counter; None if not known."""
     values = list(row["values"])
     places = {column.counter: place for place, column in enumerate(table.columns)}
     part, first = values[places[per.counter]], values[0]

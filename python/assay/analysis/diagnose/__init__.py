@@ -1,1 +1,1 @@
-"""Verdicts of experiments on causes."""
+"""Verdicts on the causes of lost time, from experiments."""

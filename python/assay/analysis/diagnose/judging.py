@@ -1,7 +1,7 @@
-"""Verdicts on a cause, from rounds of runs with and without the change that removes it. Pure.
+"""Judges causes by rounds of runs with and without the change that removes each cause.
 
-Gains are shares of time: 0.25 means a quarter less. The interval is valid after any number of
-rounds (`stats.anytime`), so the experiment may stop as soon as it is conclusive.
+Gains are shares of time: 0.25 means that 25 % of the time is saved. The interval is valid after
+any number of rounds (`stats.anytime`), so the experiment may stop as soon as it is conclusive.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from assay.analysis.try_.trial import Times
 
 CauseVerdict = Literal["confirmed", "refuted", "undecided"]
-# How often all that is said of the causes of one step may be wrong.
+# Probability of any wrong verdict on the causes of one step.
 ALPHA = 0.05
-# A change that saves less is of no use, and no noise of a host is smaller for long.
+# A smaller gain is useless, and few hosts have less noise for long.
 GAIN_MIN = 0.03
-# With more rounds it is not said what it would take.
+# If more rounds would be needed, their number is not reported.
 ROUNDS_MAX = 200
-# Another operation counts as slower from so much on.
+# Another operation counts as slower if it loses more than this share of its time.
 SLOWER_MIN = 0.05
 
 
@@ -36,8 +36,8 @@ class Slower:
 
     Attributes:
         operation: Name of the operation.
-        share: Share of its time that it takes longer, at least.
-        lost_s: Extra time in seconds of a round.
+        share: Lower bound of the extra time, as a share of the operation's time.
+        lost_s: Lower bound of the extra seconds in a round.
     """
 
     operation: str
@@ -47,18 +47,19 @@ class Slower:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on one cause, with its basis.
+    """The verdict on one cause, with its evidence.
 
     Attributes:
         verdict: Result of the rounds.
-        operations: Operations whose times were added up. Empty means the whole run.
-        gain: Saved share of time, with an interval that is valid after any number of rounds; None
-            if no round was compared.
+        operations: Operations whose times were added up; empty means the whole run.
+        gain: Saved share of the time of these operations, with an interval that is valid after
+            any number of rounds; None if no round was compared.
         whole: Saved share of the time of all operations.
         rounds: Number of compared rounds.
-        rounds_needed: Number of rounds that would decide it with the present variation. None means
-            decided, or more than `ROUNDS_MAX`, or not known.
-        by_plan: Whether it was refuted because no plan changed.
+        rounds_needed: Number of rounds that would suffice for a verdict with the present
+            variation; None if the verdict is clear, more than `ROUNDS_MAX` are needed, or it is
+            not known.
+        by_plan: Whether the cause was refuted because no plan changed.
         slower: Other operations that take longer.
     """
 
@@ -73,9 +74,10 @@ class Judgement:
 
     @property
     def saved_s(self) -> float:
-        """Saved seconds of a round minus the minimum extra seconds of other operations.
+        """Saved seconds of a round, minus the minimum extra seconds of other operations.
 
-        What the whole took would hide a small gain behind the noise of all other operations.
+        The time of the whole run is not used: noise of the other operations would hide a small
+        gain.
         """
         if self.gain is None:
             return 0.0
@@ -93,9 +95,9 @@ def judge(
 
     Args:
         rounds: Rounds in which both runs succeeded, in their order.
-        operations: Operations that the cause concerns. Empty means all.
-        alpha: Probability of a wrong verdict over all looks together.
-        plans_stayed: The change acts through plans alone, and no plan changed.
+        operations: Operations that the cause concerns; empty means all.
+        alpha: Probability of a wrong verdict, over all interim evaluations together.
+        plans_stayed: Whether the change acts only through plans and no plan changed.
     """
     if not rounds:
         return Judgement("undecided")
@@ -121,7 +123,7 @@ def _verdict(gain: Gain | None) -> CauseVerdict:
 
 
 def _logs(pairs: Sequence[tuple[float | None, float | None]]) -> list[float]:
-    """Logarithms of after / before; empty if a round has no time."""
+    """Return the logarithms of after / before; empty if a round lacks a time."""
     whole = [(before, after) for before, after in pairs if before and after]
     return [math.log(after / before) for before, after in whole] if len(whole) == len(pairs) else []
 
@@ -140,7 +142,7 @@ def _gain(pairs: Sequence[tuple[float | None, float | None]], alpha: float) -> G
 def _slower(
     rounds: Sequence[tuple[Times, Times]], about: Sequence[str], alpha: float
 ) -> Iterator[Slower]:
-    """Other operations that are slower beyond noise, with the least of it."""
+    """Yield the other operations that are slower beyond noise, with the minimum loss."""
     every = [set(times.operations) for pair in rounds for times in pair]
     others = sorted(set.intersection(*every).difference(about))
     for name in others:
@@ -151,16 +153,16 @@ def _slower(
 
 
 def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:
-    """Return how many rounds would decide, if the next ones are like those before."""
+    """Return how many rounds would decide, if later rounds vary like the earlier ones."""
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one round has no spread
         return None
     mean = math.fsum(logs) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in logs) / (count - 1))
-    # As far from zero as a gain has to be, or from the least gain that counts.
+    # Distance of the mean from zero, or from the smallest gain that counts.
     room = max(-mean, mean - math.log(1 - GAIN_MIN))
     for rounds in range(count + 1, ROUNDS_MAX + 1):
-        # A sample with this mean and deviation, whatever its values.
+        # The interval depends only on mean and deviation, so any sample with both will do.
         spread = deviation * math.sqrt((rounds - 1) / rounds)
         ends = anytime_interval(_alike(mean, spread, rounds), alpha)
         if ends is not None and (ends[1] - ends[0]) / 2 < room:
@@ -169,6 +171,6 @@ def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:
 
 
 def _alike(mean: float, spread: float, count: int) -> list[float]:
-    """Values with this mean, half of them above it by as much as the others are below."""
+    """Return a sample with a given mean: half of the values a spread above, half below."""
     odd = [mean] if count % 2 else []
     return [mean + spread] * (count // 2) + [mean - spread] * (count // 2) + odd

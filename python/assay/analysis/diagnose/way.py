@@ -1,4 +1,4 @@
-"""The way down: causes that were tried in steps, each on top of the changes kept before. Pure."""
+"""The steps of a diagnosis: each step tries causes on top of the changes adopted before."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
     from assay.record.reader import Run
 
-# Why the way ended.
+# Reasons for which a diagnosis ended.
 Ending = Literal["no cause left", "budget", "nothing can be tried"]
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One cause and the experiment on it.
+    """One cause of lost time and the experiment on it.
 
     Attributes:
-        cause: The finding that claims the cause.
+        cause: The finding that names the cause.
         change: Short description of the change.
         kind: Kind of experiment.
         judgement: Result of the experiment.
-        rounds: Runs before and with the change, side by side.
+        rounds: Pairs of runs before and with the change.
     """
 
     cause: Finding
@@ -40,7 +40,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Untried:
-    """A cause without an experiment, and the reason."""
+    """One cause of lost time without an experiment, and the reason."""
 
     cause: Finding
     why: str
@@ -49,15 +49,15 @@ class Untried:
 
 @dataclass(frozen=True)
 class Step:
-    """The causes of one run, tried side by side.
+    """One step of a diagnosis: the causes of one run, tried side by side.
 
     Attributes:
-        run: The run that has these causes.
-        on_top_of: Changes that were kept before, in their order.
+        run: The run whose findings name these causes.
+        on_top_of: Changes that earlier steps adopted, in their order.
         tried: Tried causes, in the order of their start.
-        untriable: Causes for which there is no experiment here.
+        untriable: Causes for which no experiment is available.
         left_out: Causes for which the time limit was too short.
-        kept: The cause whose change later steps keep; None if no change is kept.
+        kept: The cause whose change later steps adopt; None if no change is adopted.
     """
 
     run: Run
@@ -70,12 +70,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Way:
-    """All steps of a diagnosis, and why it ended.
+    """All steps of a diagnosis, and the reason for its end.
 
     Attributes:
         steps: The steps in their order, at least one.
-        ending: Reason for the end.
-        last: The run with all kept changes. Its findings are the remaining causes.
+        ending: Reason for the end of the diagnosis.
+        last: The run with all adopted changes. The findings of this run are the remaining
+            causes.
     """
 
     steps: tuple[Step, ...]
@@ -85,12 +86,12 @@ class Way:
 
 @dataclass(frozen=True)
 class Point:
-    """The time with the changes that were kept so far.
+    """The run time with the changes that were adopted so far.
 
     Attributes:
-        change: The change that was kept last. None means no change yet.
-        seconds: Seconds of the whole, the geometric mean over runs.
-        runs: Number of runs.
+        change: The change that was adopted last; None means no change yet.
+        seconds: Seconds of all operations: the geometric mean over runs.
+        runs: Number of runs in this mean.
     """
 
     change: str | None
@@ -99,10 +100,10 @@ class Point:
 
 
 def points(steps: Sequence[Step]) -> list[Point]:
-    """Return the time before any change and after each kept change; empty without kept changes.
+    """Return the run time before any change and after each adopted change.
 
-    A run with the kept change and an unchanged run of the next step have equal settings, so both
-    count.
+    The result is empty if no change was adopted. A run with the adopted change and an unchanged
+    run of the next step have equal settings, so both count.
     """
     kept = [step.kept for step in steps if step.kept is not None]
     if not kept:
@@ -126,9 +127,9 @@ def _whole_s(run: Run) -> float | None:
 
 
 def interactions(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield a sentence for each interaction between changes.
+    """Yield a sentence for each interaction between two changes.
 
-    An interaction shows if a change was tried alone and again together with another: its gain
+    A change is tried alone and again on top of another. An interaction exists if its gain
     disappears, or appears only then.
     """
     seen: dict[str, tuple[Step, Tried]] = {}

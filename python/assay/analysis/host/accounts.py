@@ -1,9 +1,9 @@
-"""Splits the host's CPU time into four accounts that sum to the machine.
+"""Splits the host's CPU time into accounts that sum to the whole machine.
 
-Engine and driver share one account where the engine is embedded in the driver's host. Background is
-the CPU time of all processes that are not Assay's or the engine's. Header, checks, tables and the
-chart over time all take their figures from `cpu_used` and `machine_used`, whose growth between two
-times `used_at` gives.
+Engine and driver share one account if the engine is embedded in the driver's process. Background
+is the CPU time of all processes that belong neither to Assay nor to the engine. Header, checks,
+tables and time charts all derive from `cpu_used` and `machine_used`: the growth between two
+times that `used_at` returns.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ REPORTED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "told_ns": pl.Int6
 
 @dataclass(frozen=True)
 class Accounts:
-    """CPU seconds within a window.
+    """The CPU seconds of each account within a time window.
 
     Attributes:
         window_s: Length of the window.
         cpus: Number of CPUs that are online.
-        by_process: CPU seconds of each of our accounts.
-        busy_s: CPU seconds of the whole machine, including Assay's, without stolen time.
-        idle_s: Idle, waiting for a device included.
-        steal_s: Seconds stolen by the hypervisor; None if the kernel does not report it.
+        by_process: CPU seconds of each account of Assay or the engine.
+        busy_s: Busy CPU seconds of the whole machine, including Assay's, without stolen time.
+        idle_s: Idle CPU seconds, including waits for devices.
+        steal_s: CPU seconds taken by the hypervisor; None if the kernel does not report it.
     """
 
     window_s: float
@@ -44,24 +44,24 @@ class Accounts:
 
     @property
     def knows_engine(self) -> bool:
-        """True if the engine's processes are known; otherwise they count as background."""
+        """True if the engine's processes are known; otherwise their time counts as background."""
         return any(account in self.by_process for account in ENGINE_ACCOUNTS)
 
     @property
     def background_s(self) -> float:
-        """CPU seconds of all other processes."""
+        """CPU seconds of all processes that belong neither to Assay nor to the engine."""
         return max(0.0, self.busy_s - sum(self.by_process.values()))
 
     @property
     def capacity_s(self) -> float:
-        """CPU seconds that the machine had."""
+        """CPU seconds that the machine provides: length of the window times number of CPUs."""
         return self.window_s * self.cpus
 
 
 def accounts(
     cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> Accounts | None:
-    """The accounts between two times, from the samples at or outside them, if there are any."""
+    """Return the accounts between two times, from the samples around them; None without samples."""
     edges = accounts_window(cpus, processes, begun_ns, ended_ns)
     if edges is None:
         return None
@@ -80,10 +80,10 @@ def accounts(
 def accounts_window(
     cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> tuple[int, int] | None:
-    """Return the samples of processes around a window, within the time that CPUs were sampled in.
+    """Return the process samples around a window, limited to the time in which CPUs were sampled.
 
-    Processes are the stream with fewer samples; what the machine used is known between its own.
-    None if CPUs were not sampled twice.
+    Processes are sampled less often than CPUs, and CPU use is known between CPU samples; None if
+    CPUs were sampled less than twice.
     """
     of_cpus = _edges(cpus["time_ns"], begun_ns, ended_ns)
     of_processes = _edges(processes["time_ns"], begun_ns, ended_ns)
@@ -95,7 +95,7 @@ def accounts_window(
 
 
 def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
-    """The last sample up to the beginning and the first from the end on, if there are two."""
+    """Return the last sample up to begin and the first sample from end on; None without two."""
     ordered = times.unique().sort()
     before = ordered.filter(ordered <= begun_ns)
     after = ordered.filter(ordered >= ended_ns)
@@ -107,12 +107,12 @@ def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | 
 
 
 def used_at(cumulated: pl.DataFrame, times_ns: pl.Series) -> pl.DataFrame:
-    """Return the CPU time of each account at given times, by a line between its samples.
+    """Return the CPU time of each account at given times, interpolated between its samples.
 
     Args:
-        cumulated: time_ns, account, cpu_ns: growth since the first sample.
-        times_ns: Times of interest. Before the first or after the last sample, that sample's value
-            is used.
+        cumulated: time_ns, account, cpu_ns (growth since the first sample).
+        times_ns: Times of the result. Before the first sample its value is used, and after the
+            last sample the last value.
 
     Returns:
         time_ns, account, cpu_ns (float), ordered by time and account.
@@ -137,7 +137,7 @@ def used_at(cumulated: pl.DataFrame, times_ns: pl.Series) -> pl.DataFrame:
 
 
 def growth_s(used: pl.DataFrame) -> dict[str, float]:
-    """Return CPU seconds of each account between the first and the last time of `used_at`."""
+    """Return the CPU seconds of each account between the first and last time of `used_at`."""
     grown = used.group_by("account").agg(pl.col("cpu_ns").last() - pl.col("cpu_ns").first())
     return {account: cpu_ns * NS for account, cpu_ns in grown.sort("account").iter_rows()}
 
@@ -145,8 +145,8 @@ def growth_s(used: pl.DataFrame) -> dict[str, float]:
 def machine_used(cpus: pl.DataFrame) -> pl.DataFrame:
     """Return the busy, idle and stolen time of all CPUs together since the first sample.
 
-    Columns: time_ns, account (BUSY_TIME, IDLE_TIME, STEAL_TIME where the kernel tells it), cpu_ns,
-    ordered by time. A counter that decreased has no growth.
+    Columns: time_ns, account (BUSY_TIME, IDLE_TIME, and STEAL_TIME if the kernel reports it),
+    cpu_ns, ordered by time. A counter that decreased has no growth.
     """
     kinds = {BUSY_TIME: BUSY, IDLE_TIME: WAITING, STEAL_TIME: ("steal_ns",)}
     present = {
@@ -177,10 +177,10 @@ def machine_used(cpus: pl.DataFrame) -> pl.DataFrame:
 
 
 def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
-    """Return the CPU time that each account had used by each sample since the first one.
+    """Return the CPU time of each account at each sample, since the first sample.
 
-    Columns: time_ns, account, cpu_ns, ordered by time. It is the larger of the sampled use of
-        processes and the use of ended children that their parents report, never both.
+    Columns: time_ns, account, cpu_ns, ordered by time. The time is the larger of two values: the
+    sampled use of processes, and the use of ended children that their parents report.
     """
     if processes.is_empty():
         return pl.DataFrame(schema=USED_SCHEMA)
@@ -192,7 +192,7 @@ def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _seen(processes: pl.DataFrame) -> pl.DataFrame:
-    """Return growth of the processes of each account since the first sample: seen_ns."""
+    """Return the growth of each account's sampled processes since the first sample: seen_ns."""
     cpu_ns = (pl.col("user_ns") + pl.col("system_ns")).cast(pl.Int64)
     since = pl.when(pl.col("time_ns") > pl.col("time_ns").min()).then(pl.col("cpu_ns")).otherwise(0)
     grown = pl.col("cpu_ns").diff().over("account", "pid", "started_ns")
@@ -210,10 +210,10 @@ def _seen(processes: pl.DataFrame) -> pl.DataFrame:
 def read_by_account(
     processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> dict[str, float] | None:
-    """Bytes that each account had storage read, between the samples around a window.
+    """Return the bytes that each account read from storage, between the samples around a window.
 
-    The result is None if the kernel does not report it for every process, or there are fewer than
-    two samples.
+    The result is None if the kernel does not report reads for every process, or there are fewer
+    than two samples.
     """
     edges = _edges(processes["time_ns"], begun_ns, ended_ns)
     if edges is None or processes["read_bytes"].null_count():
@@ -241,12 +241,12 @@ def _grown(processes: pl.DataFrame, counter: pl.Expr, first: int, last: int) -> 
 
 
 def _reported_by_parents(processes: pl.DataFrame) -> pl.DataFrame:
-    """Return growth of each account by its processes and their ended children: told_ns.
+    """Return the growth of each account by living processes and their ended children: told_ns.
 
-    The kernel adds the time of a child that ended to the parent that waited for it, so the sum over
-    all that live grows by what was used, also by children that no sample saw. Parents that do not
-    wait are told nothing: then it is less than what was seen. Records from before these counters
-    tell nothing either.
+    The kernel adds the CPU time of an ended child to the parent that waited for it. So the sum
+    over all living processes includes children that no sample saw. A parent that does not wait
+    gets nothing, and then the sum is less than the sampled use. Older records lack these
+    counters.
     """
     if not {"children_user_ns", "children_system_ns"} <= set(processes.columns):
         return pl.DataFrame(schema=REPORTED_SCHEMA)

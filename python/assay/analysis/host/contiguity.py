@@ -1,8 +1,8 @@
-"""Measures the contiguity of reads: distance of each from the end of the previous one.
+"""Measures the contiguity of reads: the distance of each read from the end of the previous one.
 
-Requests are those that the device's driver received, after the kernel merged neighbours and read
-ahead. If several sequential streams alternate, each request is far from the previous one. So
-requests near any of the last ones are counted as well.
+The requests are those that the device's driver received, after the kernel's merging and
+read-ahead. If several sequential streams alternate, each request is far from the previous one.
+So requests near any of the last few requests are counted as well.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 SECTOR_BYTES = 512
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-# What a disk of rust or a read-ahead of the usual size would still count as near.
+# A rotating disk, or the usual read-ahead, still treats such a distance as near.
 NEAR_BYTES = 128 * KIB
-# As many streams that take turns are still recognised.
+# Number of alternating streams that are recognised.
 RECENT = 16
-# Upper bounds of distances, forwards and backwards alike; the last class has none.
+# Upper bounds of distances, forwards and backwards. The last class has no bound.
 DISTANCES_BYTES = (0, 4 * KIB, 32 * KIB, NEAR_BYTES, MIB, 16 * MIB, 256 * MIB, 4 * GIB)
 ALL = "all"
 OPERATIONS_SCHEMA = {
@@ -46,21 +46,22 @@ OPERATIONS_SCHEMA = {
 
 @dataclass(frozen=True)
 class Contiguity:
-    """The reads of a device in the measured part.
+    """The contiguity of a device's reads in the measured part.
 
     Attributes:
-        devices: Devices whose requests were traced: the data's, or the disks below it.
-        operations: One row per operation and `all`: operation, reads, read_bytes, mean_read_bytes,
-            read_ahead_share (by way of the kernel's read-ahead); sequential_share (begin
-            where the one before ended), near_share (within 128 KiB of it, either way),
-            random_share: they add up to 1, null with fewer than two reads; near_recent_share
-            (within 128 KiB of the end of one of the 16 before, sequential ones among them); runs
-            (of sequential reads), mean_run_reads, mean_run_bytes. Of operations that overlap there
-            is `all` alone.
+        devices: Devices whose requests were traced: the device with the data, or the disks below
+            it.
+        operations: One row per operation, and one for `all`: operation, reads, read_bytes,
+            mean_read_bytes, read_ahead_share (share by the kernel's read-ahead);
+            sequential_share (begin at the end of the previous read), near_share (within 128 KiB
+            of it, in either direction) and random_share, which add up to 1, null with fewer than
+            two reads; near_recent_share (within 128 KiB of the end of one of the 16 previous
+            reads, including sequential ones); runs (of sequential reads), mean_run_reads,
+            mean_run_bytes. If operations overlap, `all` is the only row.
         distances: operation, forward, at_most_bytes (null: no bound; 0: sequential), reads.
         run_lengths: operation, at_most_reads (a power of two), runs, reads, read_bytes.
         others_reads: Number of reads of other processes, which the tables exclude; None if the
-            engine's processes are not known, so the tables include all reads.
+            engine's processes are not known, so that the tables include all reads.
     """
 
     devices: tuple[str, ...]
@@ -71,11 +72,11 @@ class Contiguity:
 
 
 def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
-    """Return the contiguity of reads in all and by operation; None without traced requests.
+    """Return the contiguity of all reads and by operation; None without traced requests.
 
     Args:
         run: Any run, complete or not.
-        device: The kernel's name of the device. None means the one that holds the data.
+        device: The kernel's name of a device; None means the device that holds the data.
     """
     devices = (device,) if device is not None else traced_devices(run)
     if not devices or not run.has("requests"):
@@ -98,7 +99,7 @@ def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
 
 
 def traced_devices(run: Run) -> tuple[str, ...]:
-    """Return the devices that serve the data: of a partition or mapped device, the disks below."""
+    """Return the devices that serve the data; for a partition or mapped device, its disks."""
     device = (run.environment.get("host") or {}).get("data_device") or {}
     if device.get("kind") in ("partition", "stacked"):
         return tuple(device["disks"])
@@ -107,7 +108,7 @@ def traced_devices(run: Run) -> tuple[str, ...]:
 
 
 def _engine_pids(run: Run) -> list[int] | None:
-    """The engine's processes, as far as samples saw them; None if they are not known."""
+    """Return the pids of the engine's processes in samples; None if they are not known."""
     if not run.has("processes"):
         return None
     processes = run.table("processes")
@@ -116,9 +117,10 @@ def _engine_pids(run: Run) -> list[int] | None:
 
 
 def _reads(run: Run, devices: tuple[str, ...]) -> pl.DataFrame:
-    """Reads of the measured part by time: time_ns, device, begin, end, bytes, ahead, pid, queued.
+    """Return the reads of the measured part, ordered by time.
 
-    One that a thread of the kernel handed over (`queued`) may be anybody's.
+    Columns: time_ns, device, begin, end, bytes, ahead, pid, queued.
+    A read that a kernel thread submitted (`queued`) may belong to any process.
     """
     events = measured(run.table("events"))
     begun_ns, ended_ns = events["started_ns"].min(), events["finished_ns"].max()
@@ -148,7 +150,7 @@ def _reads(run: Run, devices: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _of_executions(run: Run, reads: pl.DataFrame) -> pl.DataFrame:
-    """Reads within an execution, with its operation; none where executions overlap."""
+    """Return the reads within executions with their operation; empty if executions overlap."""
     spans = (
         plain(measured(run.table("events")))
         .drop_nulls(["started_ns", "finished_ns"])
@@ -165,10 +167,11 @@ def _of_executions(run: Run, reads: pl.DataFrame) -> pl.DataFrame:
 
 
 def _placed(reads: pl.DataFrame) -> pl.DataFrame:
-    """Reads with `distance` from the one before, `recent` from the nearest of some, and `run`.
+    """Return reads with the columns `distance`, `recent` and `run`.
 
-    Distances are in bytes, null for the first of an execution on a device; `run` numbers reads that
-    go on where the one before ended.
+    `distance` is the number of bytes from the end of the previous read, `recent` from the
+    nearest of several previous reads. Both are null for the first read of an execution on a
+    device. `run` numbers sequences of reads that each begin at the end of the previous one.
     """
     stream = ["device", "execution"]
     begin, end = pl.col("begin"), pl.col("end")
@@ -208,7 +211,7 @@ def _operations(placed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _distances(placed: pl.DataFrame) -> pl.DataFrame:
-    """Reads by how far they begin from the end of the one before, in classes."""
+    """Return the number of reads in classes of distance from the end of the previous read."""
     far = pl.col("distance").abs()
     classed = pl.lit(None, dtype=pl.Int64)
     for bound in reversed(DISTANCES_BYTES):
@@ -223,7 +226,7 @@ def _distances(placed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _run_lengths(placed: pl.DataFrame) -> pl.DataFrame:
-    """Runs of sequential reads by how many reads they are of, in powers of two."""
+    """Return the number of sequential runs by their length in reads, in powers of two."""
     length = pl.col("reads").log(2).ceil()
     return (
         placed.group_by("operation", "device", "execution", "run", maintain_order=True)

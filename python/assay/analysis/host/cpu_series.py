@@ -1,7 +1,7 @@
-"""CPU time of the host over time, in the terms of mpstat, from raw counters of /proc/stat.
+"""The host's CPU use over time, in the terms of mpstat, from raw counters of /proc/stat.
 
-Guests are part of user and nice in the kernel's counters and are taken out of %usr and %nice, as
-mpstat does it. The kernel's iowait may go backwards; then it grew by nothing.
+The kernel's counters of user and nice time include guests. As in mpstat, guests are subtracted
+from %usr and %nice. The kernel's iowait counter may decrease; a decrease counts as no growth.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assay.analysis.operations import NS
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# What a CPU's time is made of, in mpstat's words and order, and the kernel's counter of each.
+# The parts of CPU time in mpstat's names and order, with the kernel's counter of each.
 PARTS = {
     "%usr": "user_ns",
     "%nice": "nice_ns",
@@ -41,19 +41,20 @@ SCHEMA = {
 
 
 def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = False) -> pl.DataFrame:
-    """Return CPU use over time in mpstat's terms, one row per interval (and CPU).
+    """Return CPU use over time in mpstat's terms, one row per interval (and per CPU).
 
-    Columns: time_s (end of the interval, since the measured part began; warm-up is before 0),
-    seconds (its length), cpu (`all`, and with `each_cpu` their numbers), %usr, %nice, %sys,
-    %iowait, %irq, %soft, %steal, %guest, %gnice, %idle. A part that the kernel does not count is
-    null.
+    Columns: time_s (end of the interval, since the measured part began; negative in the
+    warm-up),
+    seconds (length of the interval), cpu (`all`, and with `each_cpu` the number of each CPU),
+    %usr, %nice, %sys, %iowait, %irq, %soft, %steal, %guest, %gnice, %idle. A part that the
+    kernel does not count is null.
 
     Args:
         run: Any run, complete or not.
-        interval_s: Length of an interval. None means between every two samples.
+        interval_s: Length of an interval; None means one row between consecutive samples.
         each_cpu: Whether each CPU has its own rows besides those for all CPUs.
 
-    It is empty if CPUs were not observed.
+    The table is empty if CPUs were not sampled.
     """
     if not run.has("cpus"):
         return pl.DataFrame(schema=SCHEMA)
@@ -64,7 +65,7 @@ def cpu_series(run: Run, interval_s: float | None = 1.0, *, each_cpu: bool = Fal
 
 
 def mpstat(samples: pl.DataFrame, zero_ns: int, *, each_cpu: bool = False) -> pl.DataFrame:
-    """Return figures of mpstat between each two samples; columns as of `cpu_series`."""
+    """Return mpstat's figures between consecutive samples, with the columns of `cpu_series`."""
     spent = cpu_time(samples)
     whole = spent.group_by("time_ns", maintain_order=True).agg(
         pl.col(SECONDS).first(), pl.lit(ALL).alias("cpu"), *[_sum(name) for name in PARTS.values()]
@@ -82,9 +83,10 @@ def mpstat(samples: pl.DataFrame, zero_ns: int, *, each_cpu: bool = False) -> pl
 
 
 def cpu_time(samples: pl.DataFrame) -> pl.DataFrame:
-    """Time of each CPU since its row before, by what it did; guests are in none but their own.
+    """Return the time of each CPU since its previous row, by kind of use.
 
-    Columns: time_ns, seconds, cpu and the counters of `PARTS` in ns.
+    Columns: time_ns, seconds, cpu and the counters of `PARTS` in ns. Guest time is counted only
+    as guest time.
     """
     ordered = samples.sort("time_ns").with_columns(
         pl.col(name).cast(pl.Int64) for name in PARTS.values()
@@ -109,7 +111,7 @@ def cpu_time(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def shares() -> list[pl.Expr]:
-    """Return percent of CPU time in mpstat's terms, from rows with the counters of `PARTS`."""
+    """Return expressions for per cent of CPU time in mpstat's terms, from counters of `PARTS`."""
     total = pl.sum_horizontal(PARTS.values())
     return [
         pl.when(total > 0).then(pl.col(counter) / total * 100).alias(word)
@@ -118,5 +120,5 @@ def shares() -> list[pl.Expr]:
 
 
 def _sum(name: str) -> pl.Expr:
-    """A sum that is null if a part is: absence must not count as zero."""
+    """Return a sum that is null if any value is null: absence must not count as zero."""
     return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)

@@ -1,7 +1,7 @@
 """Block devices over time, in the terms of iostat -x, from raw counters of /proc/diskstats.
 
-kB are KiB here, as there. What iostat prints as 0.00 because nothing was asked (an await without a
-request) is null.
+As in iostat, kB means KiB. Where iostat prints 0.00 because there was no request, such as an
+await, the value is null.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AQUEUE, UTIL = "aqu-sz", "%util"
 
 @dataclass(frozen=True)
 class _Direction:
-    """iostat's letter of a kind of request, and our counters of it."""
+    """iostat's letter of a kind of request, and the names of its counters."""
 
     letter: str
     requests: str
@@ -52,21 +52,22 @@ COUNTERS = (
 def disk_series(
     run: Run, interval_s: float | None = 1.0, device: str | None = None
 ) -> pl.DataFrame:
-    """Return every device of a run over time in iostat's terms, one row per device and interval.
+    """Return the figures of block devices in iostat's terms, one row per device and interval.
 
-    Columns: time_s (end of the interval, since the measured part began; warm-up is before 0),
-    seconds (its length), device, kind (disk, partition, stacked; null if not known), then r/s,
-    rkB/s, rrqm/s, %rrqm, r_await (ms), rareq-sz (KiB), the same of writes (w) and discards (d),
-    f/s, f_await (ms), aqu-sz and %util. Rates are over the time between the two samples that are
-    nearest to the interval's ends.
+    Columns: time_s (end of the interval, since the measured part began; negative in the
+    warm-up), seconds (length of the interval), device, kind (disk, partition, stacked; null if
+    not known), then r/s, rkB/s, rrqm/s, %rrqm, r_await (ms), rareq-sz (KiB), the same columns
+    for writes (w) and discards (d), f/s, f_await (ms), aqu-sz and %util. Rates refer to the time
+    between the two samples that are nearest to the interval's ends.
 
     Args:
         run: Any run, complete or not.
-        interval_s: Length of an interval. None means between every two samples.
-        device: Only this device. None means all devices. Sums over devices are of kind `disk`
-            alone, because I/O of a partition or a stacked device is also that of the disks below.
+        interval_s: Length of an interval; None means one row between consecutive samples.
+        device: Only this device; None means all devices. Sum only over devices of kind `disk`,
+            because I/O of a partition or a stacked device is counted again at the disks below
+            it.
 
-    It is empty if disks were not observed.
+    The table is empty if disks were not sampled.
     """
     if not run.has("disks"):
         return pl.DataFrame(schema=_schema())
@@ -78,7 +79,7 @@ def disk_series(
 
 
 def iostat(samples: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """Figures of iostat between every two rows of a device; columns as of `disk_series`."""
+    """Return iostat's figures between consecutive rows of a device, as `disk_series` does."""
     kinds = samples.group_by("device", maintain_order=True).agg(pl.col("kind").drop_nulls().first())
     rows = between(samples, "device", COUNTERS, zero_ns).join(
         kinds, on="device", maintain_order="left"
@@ -102,16 +103,16 @@ def iostat(samples: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 
 
 def data_device(run: Run) -> str | None:
-    """The block device that holds the instance's data, as the kernel names it in /proc/diskstats.
+    """Return the block device that holds the instance's data, as /proc/diskstats names it.
 
-    The result is None if the data are not on a block device (memory, network), or it was not
-    sampled.
+    The result is None if the data are not on a block device (memory, network), or the device was
+    not sampled.
     """
     host = run.environment.get("host") or {}
     if "data_device" in host:
         device: dict[str, Any] | None = host["data_device"]
         return None if device is None else str(device["name"])
-    # Records from before devices were looked at know the name under which it is mounted.
+    # Older records contain only the name under which the file system is mounted.
     mounted = str((host.get("data_filesystem") or {}).get("device", ""))
     name = PurePath(mounted).name
     if not mounted.startswith("/dev/") or not run.has("disks"):
@@ -137,7 +138,7 @@ def _per_s(counter: str) -> pl.Expr:
 
 
 def _each(counter: str, requests: str, unit: float) -> pl.Expr:
-    """A counter's growth for each request; null if there was none."""
+    """Return a counter's growth per request; null if there was no request."""
     return pl.when(pl.col(requests) > 0).then(pl.col(counter) / pl.col(requests) * unit)
 
 

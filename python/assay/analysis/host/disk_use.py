@@ -1,4 +1,4 @@
-"""Traffic of the disk that holds the data in the measured part."""
+"""Measures the traffic of the disk that holds the data, in the measured part."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """The use of the data's disk in the measured part.
+    """The use of the data's disk in the measured part, by all programs.
 
     Attributes:
-        device: The kernel's name of it.
-        seconds: Between the two looks that surround the measured part.
-        moved_bytes: Read and written by whomever.
-        busy_share: Share of the time in which a request was under way.
+        device: The kernel's name of the disk.
+        seconds: Time between the two samples around the measured part.
+        moved_bytes: Bytes read and written by all programs.
+        busy_share: Share of the time in which a request was in progress.
     """
 
     device: str

@@ -19,7 +19,7 @@ GAUGE, COUNTER = "gauge", "counter"
 
 
 class Figure(NamedTuple):
-    """A column of a series: what it is called, and what a value is multiplied by."""
+    """A counter for display: a column of a series, with its title, unit and factor."""
 
     name: str
     title: str
@@ -39,9 +39,10 @@ OF_CPUS = (Figure("host_steal", "CPU time that the hypervisor took", "%", GAUGE,
 
 
 def host_figures(run: Run) -> dict[str, Any]:
-    """Keys `counters` and `series`, as `engine_counters` has them; empty lists of what is unknown.
+    """Return host counters as `counters` and `series`, in the form of `engine_counters`.
 
-    Values of counters are rates a second, those of gauges as they were in the interval.
+    The lists are empty if nothing was sampled. Values of counters are rates per second; values
+    of gauges are those of the interval.
     """
     device = data_device(run)
     parts: list[tuple[pl.DataFrame, tuple[Figure, ...]]] = [(cpu_series(run, None), OF_CPUS)]

@@ -1,7 +1,8 @@
-"""Resource limits of an engine: how much it used and whether the limit held it back.
+"""Resource limits of an engine: how much it used, and whether the limit slowed it.
 
-The kernel reports the effect of CPU and memory limits: periods without CPU time left, and
-allocations at the memory limit. For disks it reports nothing, so use is compared with the limit.
+The kernel reports the effect of CPU and memory limits: periods in which CPU time ran out, and
+allocations at the memory limit. For disks the kernel reports nothing, so use is compared with
+the limit.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# Of limits a second, by their names: the group's counter.
+# The control group's counter for each limit on a rate per second.
 COUNTERS = {
     CPU: "cpu_ns",
     READ_IOPS: "reads",
@@ -34,27 +35,27 @@ COUNTERS = {
     WRITE_RATE: "written_bytes",
 }
 PER_UNIT = {CPU: NS_PER_S}
-# What is used beyond a limit comes out of what the kernel saved up before: never more than of this.
+# Use beyond a limit comes from unused allowance, which the kernel keeps for at most this time.
 SAVED_UP_S = 0.2
-# Quotas are given in whole microseconds of a period, memory in whole pages.
+# Quotas are whole microseconds of a period, and memory limits are whole pages.
 ROUNDING_SHARE = 0.02
-# From this share of it on, a limit of a disk was as good as used up all the time.
+# From this share of its value on, a disk limit counts as fully used.
 USED_UP_SHARE = 0.9
 
 
 @dataclass(frozen=True)
 class LimitUse:
-    """A limit of one resource and its use.
+    """The limit of one resource and its use.
 
     Attributes:
         name: Name of the limit in the request.
-        asked, effective: Cores, CPUs, operations or bytes a second, or bytes; `effective` is None
-            where the kernel told none.
-        used: Mean use between the two readings, in the same unit; for memory the maximum; None if
-            not counted.
-        seconds: Between the readings.
-        felt: Share of periods in which CPU time ran out, or how often memory reached its limit;
-            None if the kernel does not report it.
+        asked, effective: Requested limit and limit in effect: cores, CPUs, operations or bytes
+            per second, or bytes. `effective` is None if the kernel reports none.
+        used: Mean use between the two readings, in the same unit; for memory the maximum; None
+            if not counted.
+        seconds: Time between the readings.
+        felt: Share of periods in which CPU time ran out, or number of times that memory reached
+            its limit; None if the kernel does not report it.
         binding: Whether the limit slowed the engine; None if not known.
     """
 
@@ -75,7 +76,7 @@ class LimitUse:
 
     @property
     def excess(self) -> float | None:
-        """Return the use beyond the limit as a share of it, at least 0; None if not known."""
+        """The use beyond the limit and saved allowance, as a share of both; None if not known."""
         if self.used is None:
             return None
         allowed = self.asked
@@ -88,11 +89,11 @@ class LimitUse:
 
 @dataclass(frozen=True)
 class LimitsUsed:
-    """All limits of a run.
+    """The use of all limits of a run.
 
     Attributes:
         version: Version of the control groups.
-        device: The device to which disk limits apply. None means no disk limits.
+        device: The device to which disk limits apply; None means no disk limits.
         uses: Use of each limit.
         notes: Notes for readers.
         oom_kills: Number of processes killed for lack of memory; None if not counted.
@@ -106,7 +107,7 @@ class LimitsUsed:
 
 
 def limits_used(run: Run) -> LimitsUsed | None:
-    """Return the limits of a run and their use; None if nothing was limited."""
+    """Return the use of a run's limits; None if nothing was limited."""
     limits = run.facts.get("limits")
     if not limits:
         return None
@@ -125,7 +126,7 @@ def limits_used(run: Run) -> LimitsUsed | None:
 
 
 def use_words(use: LimitUse) -> str:
-    """Describe a limit and its use: `cpu 0.5 cores, 0.49 cores used, never met`."""
+    """Return a limit and its use as text: `cpu 0.5 cores, 0.49 cores used, never met`."""
     phrases = [f"{use.name} {amount_text(use.name, use.asked)}"]
     if use.used is not None:
         most = "at most " if use.name == MEMORY else ""

@@ -1,4 +1,4 @@
-"""Memory of operations: resident, proportional, and by the engine's own count."""
+"""Measures the memory of operations: resident, proportional, and by the engine's own count."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SAMPLES = {"time_ns": pl.Int64, "rss_bytes": pl.Int64, "pss_bytes": pl.Int64}
 
 @dataclass(frozen=True)
 class Peak:
-    """Peak memory that was sampled or reported. Unknown values are None.
+    """The peak of memory that was sampled or reported. Unknown values are None.
 
     Attributes:
         rss_bytes: Resident memory. Memory that processes share counts once.
-        pss_bytes: The sum of the processes' proportional memory.
+        pss_bytes: Sum of the processes' proportional set sizes (PSS).
         engine_bytes: Memory that the engine reported with the plan.
     """
 
@@ -35,10 +35,11 @@ class Peak:
 
 
 def memory_peaks(run: Run, *, under_load: bool = False) -> tuple[dict[str, Peak], Peak]:
-    """Peaks of operations, and of the measured part as a whole.
+    """Return the memory peaks of each operation, and of the whole measured part.
 
-    Samples are an operation's own only where operations follow each other. Under a load, and of
-    several at once, nothing but the whole is known, and what the engine told of each.
+    Samples belong to one operation only if operations do not overlap. If operations overlap, as
+    under a load, only the peak of the whole is known, and the engine's own figure for each
+    operation.
     """
     samples = engine_samples(run)
     engine_bytes = _engine_bytes(run)
@@ -59,7 +60,7 @@ def _seen(run: Run, samples: pl.DataFrame) -> dict[str, Peak]:
 
 
 def _later_pss_bytes(run: Run, tasks: pl.DataFrame | None) -> dict[str, int]:
-    """Return proportional memory after each operation, which was played again untimed."""
+    """Return proportional bytes after each operation, from its repetition without timing."""
     events = run.table("events").filter(pl.col("phase").cast(pl.String) == PHASE_AFTER)
     if tasks is None or events.is_empty():
         return {}
@@ -76,9 +77,10 @@ def _with_later(seen: dict[str, Peak], later: Mapping[str, int]) -> dict[str, Pe
 
 
 def engine_samples(run: Run) -> pl.DataFrame:
-    """Memory of all the engine's processes at each sample: the columns of `SAMPLES`.
+    """Return the memory of all the engine's processes at each sample: the columns of `SAMPLES`.
 
-    `pss_bytes` is null if reading it was not due. It is that of the processes that told it.
+    `pss_bytes` is null in samples that did not read it. The sum covers the processes that
+    reported their PSS.
     """
     if not run.has("processes"):
         return pl.DataFrame(schema=SAMPLES)
@@ -101,7 +103,7 @@ def engine_samples(run: Run) -> pl.DataFrame:
 
 
 def _is_serial(events: pl.DataFrame) -> bool:
-    """Return True if no two operations overlapped."""
+    """Return True if no two operations overlap."""
     done = events.drop_nulls(["started_ns", "finished_ns"]).sort("started_ns")
     overlaps = done["started_ns"].shift(-1) < done["finished_ns"]
     return not overlaps.any()
@@ -110,7 +112,7 @@ def _is_serial(events: pl.DataFrame) -> bool:
 def _of_operations(
     events: pl.DataFrame, samples: pl.DataFrame, tasks: pl.DataFrame | None
 ) -> dict[str, Peak]:
-    """Return the peaks of each operation, from samples and from the readings around it."""
+    """Return the peaks of each operation, from samples and from readings around it."""
     timed = (
         events.filter(pl.col("outcome") == "ok")
         .select("sequence", "operation", "started_ns", "finished_ns")
@@ -125,14 +127,14 @@ def _of_operations(
         highest = pl.coalesce("rss_peak_bytes", "rss_bytes").cast(pl.Int64).alias("rss_bytes")
         seen.append(read.select("operation", highest, pl.col("pss_bytes").cast(pl.Int64)))
         if read["rss_peak_bytes"].null_count() < read.height:
-            # The kernel keeps the highest mark itself, of the interval and of nothing else.
+            # The kernel itself keeps the peak of exactly this interval.
             seen[0] = seen[0].with_columns(pl.lit(None, dtype=pl.Int64).alias("rss_bytes"))
     peaks = pl.concat(seen).group_by("operation").agg(pl.col("rss_bytes", "pss_bytes").max())
     return {name: Peak(rss, pss) for name, rss, pss in peaks.iter_rows()}
 
 
 def _engine_bytes(run: Run) -> dict[str, int]:
-    """Return the engine's own figure of memory by operation: the most of its statements."""
+    """Return the engine's own memory figure in bytes by operation: its largest statement."""
     plan_bytes = {
         name: [plan.memory_bytes for plan in plans if plan.memory_bytes is not None]
         for name, plans in read_plans(run).items()

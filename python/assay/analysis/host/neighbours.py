@@ -1,4 +1,4 @@
-"""Other programs on the same host, and their use of resources in the measured part."""
+"""Finds other programs on the host, with their use of resources in the measured part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTERS = ("cpu_ns", "read_bytes", "write_bytes")
 
 
 def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
-    """Return other programs that used a CPU, most CPU first; None if not sampled."""
+    """Return other programs that used a CPU, the most CPU time first; None if not sampled."""
     window = window_of(run)
     if window is None or not (run.has(STREAM) and run.has("processes")):
         return None
@@ -27,7 +27,10 @@ def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
 
 
 def _followed_besides(run: Run) -> pl.Series:
-    """Return pids of the run that other streams than `processes` saw, which samples less often."""
+    """Return pids of the run's processes that only other streams than `processes` contain.
+
+    The stream `processes` has fewer samples than these streams.
+    """
     engine_is_here = pl.col("account").cast(pl.String).is_in(ENGINE_ACCOUNTS)
     if not run.table("processes").select(engine_is_here.any()).item():
         return pl.Series(dtype=pl.UInt32)
@@ -42,13 +45,13 @@ def neighbours(
     window: tuple[int, int],
     besides: pl.Series | None = None,
 ) -> tuple[Neighbour, ...]:
-    """Return other programs that used a CPU, most CPU first.
+    """Return other programs that used a CPU, the most CPU time first.
 
     Args:
         looks: Samples of all processes of the host.
-        followed: Samples of the processes of the run.
+        followed: Samples of the run's own processes.
         window: Beginning and end of the measured part.
-        besides: Numbers of other processes of the run, too short to be among these.
+        besides: Pids of further processes of the run, which were too short for `followed`.
     """
     grown = growth(looks, window).join(followed.select(PROCESS).unique(), on=PROCESS, how="anti")
     if besides is not None:
@@ -59,7 +62,7 @@ def neighbours(
         .agg(
             pl.col("pid").sort(),
             pl.col("cpu_ns").sum() * NS,
-            # All are readable or none is: who may read one file may read the others.
+            # Read permission applies to the counters of all processes alike.
             pl.when(pl.col("moved_bytes").is_not_null().any())
             .then(pl.col("moved_bytes").sum())
             .first()
@@ -74,10 +77,11 @@ def neighbours(
 
 
 def growth(looks: pl.DataFrame, window: tuple[int, int]) -> pl.DataFrame:
-    """One row a process with what it used in a window: pid, started_ns, comm, cpu_ns, moved_bytes.
+    """Return what each process used in a window: pid, started_ns, comm, cpu_ns, moved_bytes.
 
-    A process has a row only where it changed, so its last row before the window is how it stood
-    then. One without such a row began later, and all that it used counts.
+    A process has a row only when its counters changed, so its last row before the window holds
+    its counters at the beginning. A process without such a row started later, and all its use
+    counts.
     """
     begin, end = window
     until = looks.filter(pl.col("time_ns") <= end).sort("time_ns")

@@ -1,10 +1,10 @@
-"""The device reads of each execution, and what the CPUs did meanwhile.
+"""The device reads of each execution, and the CPU use meanwhile.
 
-The device that holds the data is read just outside of each interval, with the counters of the
-engine's tasks. Of another one, and in records from before that, there are samples alone, which do
-not fall on the edges of executions: what was done between two of them is given to the executions
-under way in that time, by how long each was, because idle time asks for nothing. What CPUs did is
-given by time, because idle is one of the answers.
+The counters of the data's device are read just outside of each execution, with the counters of
+the engine's tasks. For other devices, and in older records, there are only periodic samples,
+which do not coincide with the edges of executions. The reads between two samples are divided
+among the executions in that time, in proportion to their length, because idle time causes no
+reads. CPU use is divided by time, because idle is one of its values.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ METERED = "device_"
 
 
 def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
-    """One row per execution of the measured part that succeeded, in the order of their start.
+    """Return one row per successful execution of the measured part, in the order of their start.
 
     Columns: sequence, operation, pass, seconds (service time); reads, reads_merged, read_bytes,
-    writes, write_bytes of the device; mean_read_bytes (null if nothing was read), reads_per_s
-    and read_bytes_per_s while it ran, util_share (of the time, a request was under way; 0 to 1);
-    usr_share, sys_share, iowait_share, idle_share, steal_share of all CPUs; metered (whether the
-    device was read at the edges of the execution) and samples (looks at the device within it: with
-    few of them figures are rough unless they are metered).
+    writes, write_bytes of the device; mean_read_bytes (null without reads), reads_per_s and
+    read_bytes_per_s during the execution, util_share (share of the time with a request in
+    progress, 0 to 1); usr_share, sys_share, iowait_share, idle_share, steal_share of all CPUs;
+    metered (whether the device was read at the edges of the execution) and samples (number of
+    device samples within it; unless metered, few samples make the figures inaccurate).
 
     Args:
-        run: Any, played to its end or not.
-        device: As in /proc/diskstats; None means the one that holds the data.
+        run: Any run, complete or not.
+        device: Name as in /proc/diskstats; None means the device that holds the data.
 
-    Figures are null if nothing was observed. Empty where operations overlap, because what a
-    device did for which of them is not known.
+    Figures are null if nothing was sampled. The table is empty if operations overlap, because a
+    device's reads cannot be assigned to them.
     """
     events = run.table("events")
     executions = measured(events).filter(pl.col("outcome") == "ok").sort("started_ns")
@@ -86,9 +86,9 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
 
 
 def own_read_bytes(run: Run, operation: str) -> float | None:
-    """Median of what the engine's own processes read from devices in an execution of an operation.
+    """Return the median bytes that the engine read from devices in an execution of an operation.
 
-    It is None if the kernel did not count it.
+    The result is None if the kernel did not count these reads.
     """
     if not (run.has("events") and run.has("tasks")):
         return None
@@ -118,7 +118,7 @@ def _overlap(executions: pl.DataFrame) -> bool:
 def _of_device(
     run: Run, device: str | None, events: pl.DataFrame, executions: pl.DataFrame
 ) -> dict[str, pl.Series]:
-    """Return the growth of a device's counters in each execution; null if not observed."""
+    """Return the growth of a device's counters in each execution; null if not sampled."""
     samples = _samples(run, device)
     if samples is None:
         return _unknown((*DEVICE_COUNTERS, "samples"), executions.height)
@@ -132,7 +132,7 @@ def _of_device(
         growth = samples[name].cast(pl.Int64).diff().fill_null(0)
         given = pl.select(pl.when(at_looks.diff().fill_null(0) > 0).then(growth).otherwise(0))
         total = given.to_series().cast(pl.Float64).cum_sum()
-        # A device that was taken away and came back counts anew.
+        # A device that was removed and added again counts from zero.
         is_reset = bool((growth < 0).any())
         during = _at(ended, at_looks, total) - _at(begun, at_looks, total)
         growths[name] = during.set(~seen | is_reset, None)
@@ -142,7 +142,7 @@ def _of_device(
 
 
 def _metered(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series] | None:
-    """Counters of the data's device from the readings around each execution; None without them."""
+    """Return counters of the data's device from readings around each execution; None without."""
     names = [f"{METERED}{name}" for name in DEVICE_COUNTERS]
     if not run.has("tasks") or names[0] not in run.table("tasks").columns:
         return None
@@ -162,7 +162,7 @@ def _metered(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series] | None:
 
 
 def _samples(run: Run, device: str | None) -> pl.DataFrame | None:
-    """Samples of one device in the order of time; None unless there are two."""
+    """Return the samples of one device in the order of time; None with fewer than two."""
     if device is None or not run.has("disks"):
         return None
     disks = run.table("disks")
@@ -171,7 +171,7 @@ def _samples(run: Run, device: str | None) -> pl.DataFrame | None:
 
 
 def _of_cpus(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series]:
-    """Shares of the CPUs' time while each execution was under way; null if not observed."""
+    """Return the shares of CPU time by kind during each execution; null if not sampled."""
     if not run.has("cpus"):
         return _unknown(SHARES, executions.height)
     samples = run.table("cpus")
@@ -183,7 +183,7 @@ def _of_cpus(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series]:
     )
     if spent.is_empty():
         return _unknown(SHARES, executions.height)
-    # Nothing is spent yet at the first look.
+    # At the first sample no time has been counted.
     looked_ns = spent["time_ns"].extend_constant(samples["time_ns"].min(), 1).sort()
 
     def during(name: str) -> pl.Series:
@@ -202,30 +202,30 @@ def _unknown(names: Iterable[str], height: int) -> dict[str, pl.Series]:
 
 
 def _seen(executions: pl.DataFrame, looked_ns: pl.Series) -> pl.Series:
-    """Return True where a sample precedes each execution and another follows it."""
+    """Return True for each execution with a sample before it and one after it."""
     since: pl.Series = executions["started_ns"] >= looked_ns[0]
     until: pl.Series = executions["finished_ns"] <= looked_ns[-1]
     return since & until
 
 
 def _at(places: pl.Series, knots: pl.Series, values: pl.Series) -> pl.Series:
-    """Interpolate values linearly at places between knots, which do not fall."""
+    """Interpolate values linearly at places between knots, which are in ascending order."""
     after = knots.search_sorted(places, side="left").clip(1, len(knots) - 1).cast(pl.Int64)
     from_place, to_place = knots.gather(after - 1), knots.gather(after)
-    # No distance between two known places is no way to go.
+    # Two equal knots have no distance, so the quotient is undefined.
     part = ((places - from_place) / (to_place - from_place)).fill_nan(0.0).clip(0.0, 1.0)
     begun = values.gather(after - 1)
     return begun + part * (values.gather(after) - begun)
 
 
 class _BusyTime:
-    """The share of the time up to a moment during which some operation ran."""
+    """The time up to a moment in which at least one operation ran."""
 
     def __init__(self, events: pl.DataFrame) -> None:
         spans = (
             events.drop_nulls(["started_ns", "finished_ns"])
             .sort("started_ns")
-            # An operation of another session may have begun before this one and ended after it.
+            # An operation of another session may span this one.
             .with_columns(pl.col("finished_ns").cum_max().alias("until_ns"))
             .with_columns(
                 pl.max_horizontal("started_ns", pl.col("until_ns").shift(1)).alias("from_ns")

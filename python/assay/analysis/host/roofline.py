@@ -1,7 +1,8 @@
-"""Compares a query's reads with the disk's ceiling: size of a read against reads a second.
+"""Compares a query's reads with the disk's ceiling: reads per second for a size of read.
 
-A query that waits for one read before it requests the next is limited by the disk's rate at queue
-depth 1. So a query's reads are compared with the disk's rate at the query's own mean queue depth.
+A query that waits for one read before it requests the next is limited by the disk's rate at
+queue depth 1. So a query's reads are compared with the disk's rate at the query's own mean queue
+depth.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from assay.analysis.ceiling.trials import RANDOM, SEQUENTIAL
 if TYPE_CHECKING:
     from assay.analysis.ceiling.trials import Ceiling, Estimate
 
-# From this share of what the disk gives on, a query is said to read as fast as it can.
+# From this share of the disk's rate on, a query counts as reading at the ceiling.
 AT_CEILING = 0.8
 
 
@@ -24,7 +25,7 @@ class Reads:
 
     Attributes:
         size_bytes: Mean size of a read.
-        per_s: Reads a second while it ran.
+        per_s: Reads per second while the operation ran.
         at_once: Mean queue depth while reads were in progress; None if not sampled.
     """
 
@@ -35,13 +36,13 @@ class Reads:
 
 @dataclass(frozen=True)
 class Placed:
-    """Reads compared with the disk's ceiling.
+    """An operation's reads compared with the disk's ceiling.
 
     Attributes:
         reads: Reads of the operation.
         depth: Queue depth of the comparison.
-        random, sequential: The disk's reads a second at their size and depth; None if not measured
-            there.
+        random, sequential: The disk's reads per second at this size and depth; None if not
+            measured.
         most: The disk's highest rate of random reads of this size, at the best queue depth.
     """
 
@@ -53,12 +54,12 @@ class Placed:
 
     @property
     def share(self) -> float | None:
-        """The share of the disk's random reads a second; above 1 if reads are partly sequential."""
+        """The reads divided by the disk's random reads per second; above 1 if partly sequential."""
         return None if self.random is None else self.reads.per_s / self.random.value
 
     @property
     def share_interval(self) -> tuple[float, float] | None:
-        """Return the ends of the share from the interval of the disk's ceiling."""
+        """The ends of `share`, from the interval of the disk's ceiling; None without one."""
         random = self.random
         if random is None or random.low is None or random.high is None or not random.low > 0:
             return None
@@ -66,7 +67,7 @@ class Placed:
 
     @property
     def more_at_once(self) -> float | None:
-        """Return the factor by which the disk's rate is higher at a deeper queue."""
+        """The factor by which the disk's rate is higher at a deeper queue; None if not known."""
         if self.random is None or self.most is None:
             return None
         return self.most.value / self.random.value
@@ -78,7 +79,7 @@ class Placed:
 
 
 def place(reads: Reads, ceiling: Ceiling) -> Placed:
-    """Compares reads with the disk's ceiling at their size and queue depth."""
+    """Return an operation's reads compared with the disk's ceiling at their size and depth."""
     depths = ceiling.depths()
     depth = min(max(reads.at_once or 1.0, depths[0]), depths[-1]) if depths else 1.0
     return Placed(

@@ -1,4 +1,4 @@
-"""Samples of counters, thinned to slots of equal length, and the growth between two samples."""
+"""Thins samples of counters to slots of equal length, and computes growth between samples."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from assay.analysis.operations import NS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Columns that `between` adds, and others may not have.
+# Columns that `between` adds, so that no counter may have their names.
 TIME, SECONDS = "time_s", "seconds"
 
 
 def thinned(samples: pl.DataFrame, by: str, zero_ns: int, interval_s: float | None) -> pl.DataFrame:
-    """The sample nearest to each multiple of the interval since `zero_ns`, in the order of time.
+    """Return the sample nearest to each multiple of the interval since `zero_ns`, by time.
 
     Args:
         samples: Rows with `time_ns` and the column `by`.
-        by: Column with the name of the row's subject.
+        by: Column with the name of the row's subject, such as a device.
         zero_ns: Start of the first interval.
-        interval_s: Distance of two rows of a name; None, or shorter than samples are apart: all.
+        interval_s: Distance between two rows of a subject. None, or less than the distance of
+            samples, keeps all samples.
     """
     if interval_s is None:
         return samples.sort("time_ns")
@@ -40,9 +41,10 @@ def thinned(samples: pl.DataFrame, by: str, zero_ns: int, interval_s: float | No
 
 
 def around(samples: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
-    """The last samples up to the beginning and the first from the end on, as far as there are any.
+    """Return the last samples up to the beginning and the first samples from the end on.
 
-    Samples of one look have one time.
+    Without a sample before or after, the first or last sample is used. All samples taken
+    together have one time.
     """
     times = samples["time_ns"]
     before, after = times.filter(times <= begun_ns).max(), times.filter(times >= ended_ns).min()
@@ -51,10 +53,10 @@ def around(samples: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
 
 
 def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: int) -> pl.DataFrame:
-    """Return the growth of counters since the previous sample of the same name.
+    """Return the growth of counters since the previous sample of the same subject.
 
-    Columns: time_s (of the sample, since `zero_ns`), seconds (since the one before), `by`, and the
-    counters' growth: null if a counter is absent on either side or went backwards (a reset).
+    Columns: time_s (of the sample, since `zero_ns`), seconds (since the previous sample), `by`,
+    and the growth of each counter: null if it is missing at either end or decreased (a reset).
     """
     elapsed_ns = pl.col("time_ns") - pl.col("time_ns").shift(1).over(by)
     return (
@@ -70,7 +72,7 @@ def between(samples: pl.DataFrame, by: str, counters: Sequence[str], zero_ns: in
 
 
 def grown(counter: str, by: str) -> pl.Expr:
-    """Return a counter's growth since the previous row of the same name; null if it decreased."""
+    """Return a counter's growth since its subject's previous row; null if it decreased."""
     now = pl.col(counter).cast(pl.Int64)
     growth = now - now.shift(1).over(by)
     return pl.when(growth >= 0).then(growth).alias(counter)

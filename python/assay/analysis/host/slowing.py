@@ -17,17 +17,17 @@ COUNTERS = ("cpu_ns", "all_cpu_ns", "disk_ns", "owed_ns", "stopped_ns", "read_by
 
 @dataclass(frozen=True)
 class Slowing:
-    """The time that a resource's use took and the stops that were made for it.
+    """The time in which a resource was used, and the stops that made the resource slower.
 
     Attributes:
         asked: Requested factor by resource.
-        cpu_s: Time in which the engine computed. Parallel threads count once.
-        all_cpu_s: CPU time of all its tasks.
-        disk_s: Time that it waited for disks.
-        owed_s: Time that it had to stand still for that.
-        stopped_s: Time in which the engine was stopped.
+        cpu_s: Seconds in which the engine computed. Parallel threads count once.
+        all_cpu_s: CPU seconds of all its tasks.
+        disk_s: Seconds in which the engine waited for disks.
+        owed_s: Seconds for which the engine had to be stopped.
+        stopped_s: Seconds in which the engine was stopped.
         read_bytes: Bytes that the data's device read for all programs; None if not counted.
-        ahead_bytes: Part of these bytes that was read during stops.
+        ahead_bytes: Part of `read_bytes` that was read during stops.
     """
 
     asked: dict[str, float]
@@ -41,12 +41,12 @@ class Slowing:
 
     @property
     def paid_share(self) -> float | None:
-        """Return the achieved share of the required stop time; None if no stop was required."""
+        """The stop time divided by the required stop time; None if no stop was required."""
         return self.stopped_s / self.owed_s if self.owed_s > 0 else None
 
     @property
     def achieved(self) -> dict[str, float]:
-        """The factor of each resource that was reached, if all were paid alike."""
+        """The achieved slowing factor of each resource, if all got the same share of stops."""
         share = self.paid_share
         return {
             name: factor if share is None else 1.0 + (factor - 1.0) * share
@@ -55,25 +55,25 @@ class Slowing:
 
     @property
     def ahead_share(self) -> float | None:
-        """The share of the device's reads that fell into stops."""
+        """The share of the device's reads that fell into stops; None if not counted."""
         if self.ahead_bytes is None or not self.read_bytes:
             return None
         return self.ahead_bytes / self.read_bytes
 
 
 def is_stopped(run: Run) -> bool:
-    """Return True if the engine was stopped again and again to slow a resource."""
+    """Return True if the engine was stopped repeatedly to slow a resource."""
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     return any(factor > 1.0 for factor in asked.values())
 
 
 def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | None:
-    """Return how the engine was slowed; None if it was not, or nothing was recorded.
+    """Return how much the engine was slowed; None if it was not, or nothing was recorded.
 
     Args:
-        run: The record.
-        window_ns: Begin and end of the part of it that is asked for; None means all of it. Rows are
-            some milliseconds apart where there are stops, and 100 ms where there are none.
+        run: The run.
+        window_ns: Begin and end of a part of the run; None means the whole run. Rows are some
+            milliseconds apart during stops, otherwise 100 ms.
     """
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     if not asked or not run.has(STREAM):
@@ -95,7 +95,7 @@ def slowing(run: Run, window_ns: tuple[int, int] | None = None) -> Slowing | Non
 
 
 def _growth(rows: pl.DataFrame, window_ns: tuple[int, int] | None) -> dict[str, Any]:
-    """Return the growth of each counter; null if it is not counted."""
+    """Return the growth of each counter between two rows; null if it is not counted."""
     first, last = rows.row(0, named=True), rows.row(-1, named=True)
     if window_ns is not None:
         begun, ended = window_ns

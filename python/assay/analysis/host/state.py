@@ -1,7 +1,8 @@
-"""The start state of a run: requested state, content of the page cache, and first reads.
+"""The state at the start of a run: the requested state, the page cache, and the first reads.
 
-Evidence of the state is the part of the data files in the page cache, and the first query's reads
-from devices. Earlier reads of processes are no evidence, because they include their programs.
+The evidence of the state is the part of the data files in the page cache, and the first query's
+reads from devices. Earlier reads of processes are no evidence, because they include program
+files.
 """
 
 from __future__ import annotations
@@ -32,26 +33,28 @@ class StartingState:
 
     Attributes:
         asked: Requested state: `hot`, `cold`, `os-warm` or `loaded`.
-        passes: Number of untimed passes before the timed ones. None means a mix.
+        passes: Number of untimed passes before the timed ones; None means a mix.
         how: Steps that were taken to reach the state.
         left: Steps that were not taken or had no effect.
         host_changes: Changes that affect other users of the host.
-        data_bytes: Size of the data files, or of the user's file. None means a running server.
+        data_bytes: Size of the data files, or of the user's file; None means a running server.
         resident_bytes_before_start: Bytes of these files in memory before the engine's start; None
             if it was not restarted after loading.
         resident_bytes_after_start: Bytes of these files in memory after the start, before the first
             query; None if not measured.
-        engine_cache: What the engine's own cache held then: `name` (empty: all together),
-            `cached_bytes`, `bytes` (None: not told) of each table and index; None if not known.
-        loaded_by_measured: Whether the process that was measured had loaded the data; None if not
-            asked for.
-        since_load_s: From the end of loading to the first timed query; None if not asked for.
+        engine_cache: Content of the engine's own cache before the first query: `name` (empty:
+            all together), `cached_bytes`, `bytes` (None: not reported) of each table and index;
+            None if not known.
+        loaded_by_measured: Whether the measured process had loaded the data itself; None if not
+            requested.
+        since_load_s: Seconds from the end of loading to the first timed query; None if not
+            requested.
         page_cache: Whether the engine reads its files through the page cache, by its own
             declaration.
-        first_operation: The first timed query, of those that read tables by their plans if any
-            does; None if none succeeded. Refresh functions are no queries.
-        first_read_bytes: Bytes that it read from devices; None if not measured.
-        first_scans: Whether it reads tables, by its plan; None if that is not known.
+        first_operation: The first timed query whose plan reads tables, or else the first timed
+            query; None if no query succeeded. Refresh functions do not count.
+        first_read_bytes: Bytes that the first query read from devices; None if not measured.
+        first_scans: Whether the first query reads tables, by its plan; None if not known.
         earlier_read_bytes: Bytes that earlier timed operations read from devices.
     """
 
@@ -76,7 +79,8 @@ class StartingState:
     def resident_share(self) -> float | None:
         """The share of the data in the page cache, 0 to 1; None if not known.
 
-        Before the engine was started, or, where it went on after loading, before the first query.
+        The share is measured before the engine's start or, if the engine continued after
+        loading, before the first query.
         """
         before = self.resident_bytes_before_start
         resident = self.resident_bytes_after_start if self.asked == LOADED else before
@@ -84,7 +88,7 @@ class StartingState:
 
     @property
     def engine_cached_bytes(self) -> int | None:
-        """Return the bytes of data that the engine's own cache held; None if not known."""
+        """The bytes of data in the engine's own cache; None if not known."""
         if self.engine_cache is None:
             return None
         return sum(int(table["cached_bytes"]) for table in self.engine_cache)
@@ -97,13 +101,13 @@ class StartingState:
 
     @property
     def text(self) -> str:
-        """The state as a heading names it."""
+        """The state as text for a heading, such as `hot after 3 passes`."""
         several = self.asked == "hot" and self.passes is not None and self.passes > 1
         return f"{self.asked} after {self.passes} passes" if several else self.asked
 
 
 def starting_state(run: Run) -> StartingState | None:
-    """Return the starting state of a run; None if the record has none."""
+    """Return the starting state of a run; None if it was not recorded."""
     facts = run.facts.get("state")
     if facts is None:
         return None
@@ -124,7 +128,7 @@ def starting_state(run: Run) -> StartingState | None:
 
 
 def _with_load(run: Run, state: StartingState, facts: Mapping[str, Any]) -> StartingState:
-    """Add which server loaded the data, and how much of the data was cached."""
+    """Return the state with the process that loaded the data and the cached data added."""
     loaded, accounts = run.environment.get("data") or {}, run.environment.get("accounts") or {}
     loaders = [str(pid) for pid in loaded.get("loaded_by_pids", ())]
     cached = facts.get("engine_cache")
@@ -160,9 +164,10 @@ def _with_first(run: Run, state: StartingState) -> StartingState:
 
 
 def _timed(run: Run) -> pl.DataFrame:
-    """Timed queries that succeeded, in their order: operation, read_bytes, earlier_read_bytes.
+    """Return successful timed queries: operation, read_bytes, earlier_read_bytes.
 
-    The last one is what timed operations before it read, refresh functions included.
+    `earlier_read_bytes` is the sum over all earlier timed operations, including refresh
+    functions.
     """
     if not run.has("events"):
         return pl.DataFrame()

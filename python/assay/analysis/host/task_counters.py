@@ -1,4 +1,4 @@
-"""The kernel's counters of the engine's tasks around each operation: their growth in it."""
+"""Computes the growth of the kernel's task counters of the engine in each operation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXECUTIONS = {
 
 
 def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """One row per measured operation that succeeded: its wall time and its counters' growth.
+    """Return the wall time and the counters' growth of each successful measured operation.
 
     A counter that is missing or decreased is null, never 0.
     """

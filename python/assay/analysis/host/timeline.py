@@ -1,9 +1,9 @@
-"""Resources over time, and the operations under way: what a timeline draws.
+"""The data of a timeline: resources over time, and the operations in progress.
 
-All series share one axis of ticks, so that values of different streams can be read off at one
-moment. Each series takes its own sample nearest to a tick, and its rate is over its own samples'
-times: thinning the ticks gives the mean over a longer interval, never a picked value. A rate is
-null if its counter is absent or went backwards.
+All series share one axis of ticks, so that a reader can compare their values at one moment. Each
+series uses its own sample nearest to a tick, and its rate refers to the times of its own
+samples. So fewer ticks give means over longer intervals, not selected values. A rate is null if
+its counter is missing or decreased.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# A screen shows no more; five series of this many ticks are 2,000 points.
+# A screen shows no more points. Five series with this many ticks are 2,000 points.
 TICKS_MAX = 400
 BANDS_MAX = 2_000
 
 BACKGROUND = "background"
 STEAL = STEAL_TIME
-# Whole disks: partitions and mapped devices would count the same bytes again.
+# Only whole disks count: partitions and mapped devices would count the same bytes again.
 WHOLE_DISK = "disk"
 ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
@@ -57,19 +57,20 @@ BANDS_SCHEMA = {
 
 @dataclass(frozen=True)
 class Timeline:
-    """Tidy frames over seconds since the start of the measured part (warm-up is before 0).
+    """Data frames over seconds since the start of the measured part (negative in the warm-up).
 
     Attributes:
-        cpu: time_s, account (ours, background, steal), cores.
+        cpu: time_s, account (Assay's and the engine's, background, steal), cores.
         memory: time_s, account, resident_bytes of the engine.
         disk: time_s, direction (read, write), bytes_per_s over all whole disks.
-        pressure: time_s, pressure (such as io_some), share of the time something was stalled.
+        pressure: time_s, pressure (such as io_some), share of the time in which tasks were
+            stalled.
         bands: One row per operation: operation, phase, pass, session, begin_s, end_s, seconds,
-            outcome. Of a load, whose operations are too many and overlap: one row per phase.
+            outcome. Under a load, where operations are many and overlap, one row per phase.
         passes: Rows of `passes`, for as many complete passes as fit.
         samples: Number of samples in the displayed time.
         ticks: Number of samples that are kept.
-        operations: Number of operations; `bands` keeps the longest.
+        operations: Number of operations, of which `bands` keeps the longest.
     """
 
     cpu: pl.DataFrame
@@ -84,7 +85,7 @@ class Timeline:
 
 
 def timeline(run: Run) -> Timeline:
-    """Return the timeline of a run; empty frames for missing streams."""
+    """Return the timeline of a run, with empty frames for missing streams."""
     events = run.table("events")
     zero_ns = origin_ns(events)
     is_load = load_of(run.facts) is not None
@@ -107,7 +108,7 @@ def timeline(run: Run) -> Timeline:
 
 
 def origin_ns(events: pl.DataFrame) -> int:
-    """Return the origin of the time axis: the measured part, else the first operation."""
+    """Return the origin of the time axis in ns: begin of the measured part, or first operation."""
     window = window_ns(events)
     if window is not None:
         return window[0]
@@ -116,7 +117,7 @@ def origin_ns(events: pl.DataFrame) -> int:
 
 
 def bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """Operations of all phases as intervals, in the order of their start."""
+    """Return the operations of all phases as intervals, in the order of their start."""
     started = (pl.col("started_ns") - zero_ns) * NS
     finished = (pl.col("finished_ns") - zero_ns) * NS
     return (
@@ -133,14 +134,14 @@ def bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 
 
 def readable_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """Return bands of operations for a single session, or one band per phase for several."""
+    """Return one band per operation for a single session, or one per phase for several."""
     several = pl.col("session").n_unique().over("phase") > 1
     together = phase_bands(events.filter(several), zero_ns)
     return pl.concat([bands(events.filter(~several), zero_ns), together]).sort("begin_s")
 
 
 def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
-    """The phases of a load as intervals, named in the place of operations."""
+    """Return the phases of a load as intervals, with the phase name as the operation."""
     spans = (
         events.lazy()
         .filter(pl.col("finished_ns").is_not_null())
@@ -166,9 +167,10 @@ def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
 
 
 def passes(every_band: pl.DataFrame) -> pl.DataFrame:
-    """Measured executions that succeeded, with their distance from the operation's median.
+    """Return successful measured executions, with their distance from the operation's median.
 
-    Columns: operation, pass, seconds, median_seconds, from_median_share (0.1: a tenth slower).
+    Columns: operation, pass, seconds, median_seconds, from_median_share (0.1 means a tenth
+    slower).
     """
     median = pl.col("seconds").median().over("operation")
     return (
@@ -186,10 +188,10 @@ def passes(every_band: pl.DataFrame) -> pl.DataFrame:
 def cpu_cores(
     cpus: pl.DataFrame | None, processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
 ) -> pl.DataFrame:
-    """Return cores in use by each of Assay's accounts, by others and by the hypervisor.
+    """Return the cores in use by each account, by other programs and by the hypervisor.
 
-    The sum over time of an account is its CPU time in the header: both are growth of the same
-    figure. A tick outside the samples of either stream is left out.
+    The sum over time of an account is its CPU time in the header, because both are growth of the
+    same value. A tick outside the samples of either stream is left out.
     """
     streams = [stream["time_ns"] for stream in (cpus, processes) if stream is not None]
     if any(not len(times) for times in streams):
@@ -214,11 +216,11 @@ def cpu_cores(
 
 
 def _others(ours: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
-    """Return what the machine was busy with beyond our accounts, as a figure that never shrinks.
+    """Return the machine's busy time beyond the run's own accounts, as a series that never falls.
 
-    Two streams are sampled a moment apart, and ticks are coarse, so the difference goes back and
-    forth. The middle between its greatest value so far and its least from then on does not, and is
-    the difference itself wherever that grows for good.
+    CPUs and processes are sampled at different moments, so their difference fluctuates. The
+    returned value is the mean of the maximum so far and the minimum from then on. This mean
+    equals the difference wherever the difference rises for good.
     """
     of_ours = ours.group_by("time_ns").agg(pl.col("cpu_ns").sum().alias("ours_ns"))
     difference = pl.col("cpu_ns") - pl.col("ours_ns").fill_null(0.0)
@@ -235,7 +237,7 @@ def _others(ours: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
 
 
 def engine_memory(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
-    """Resident memory of the engine's processes; shared pages count in each of them."""
+    """Return the resident bytes of the engine's processes; shared pages count in each process."""
     if processes is None:
         return pl.DataFrame(schema=MEMORY_SCHEMA)
     engine = processes.with_columns(pl.col("account").cast(pl.String)).filter(
@@ -251,7 +253,7 @@ def engine_memory(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
 
 
 def disk_bytes_per_s(disks: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
-    """Return the bytes a second read from and written to all disks."""
+    """Return the bytes per second read from and written to all disks."""
     if disks is None:
         return pl.DataFrame(schema=DISK_SCHEMA)
     whole = disks.with_columns(pl.col("device", "kind").cast(pl.String)).filter(
@@ -273,7 +275,7 @@ def disk_bytes_per_s(disks: pl.DataFrame | None, ticks: pl.Series, zero_ns: int)
 
 
 def pressure_shares(system: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
-    """Share of the time in which a task (some) or every task (full) was stalled on a resource."""
+    """Return the share of time in which some task or all tasks were stalled, by resource."""
     if system is None:
         return pl.DataFrame(schema=PRESSURE_SCHEMA)
     placed = _at_ticks(system, ticks, zero_ns, [])
@@ -287,9 +289,10 @@ def pressure_shares(system: pl.DataFrame | None, ticks: pl.Series, zero_ns: int)
 
 
 def rate_per_s(counter: str, *by: str) -> pl.Expr:
-    """Growth of a counter a second since the row before it, of rows in the order of time.
+    """Return a counter's growth per second since its previous row; rows are ordered by time.
 
-    Null if the counter is missing at an end, decreased (a reset), or no time passed.
+    The rate is null if the counter is missing at either end, decreased (a reset), or no time
+    passed.
     """
     value, time_ns = pl.col(counter), pl.col("time_ns")
     before, elapsed_ns = value.shift(1), time_ns - time_ns.shift(1)
@@ -302,13 +305,13 @@ def rate_per_s(counter: str, *by: str) -> pl.Expr:
 
 
 def thinned(times: pl.Series, limit: int) -> pl.Series:
-    """Evenly chosen times, at most `limit` of them, in order."""
+    """Return at most `limit` evenly chosen times, in order."""
     step = -(-len(times) // limit) if len(times) else 1
     return times.gather_every(step)
 
 
 def _whole_passes(executions: pl.DataFrame) -> pl.DataFrame:
-    """Evenly chosen passes, whole ones, so that not more than `BANDS_MAX` rows are kept."""
+    """Return evenly chosen complete passes with at most `BANDS_MAX` rows."""
     step = -(-executions.height // BANDS_MAX) or 1
     return executions.filter(pl.col("pass") % step == 0)
 
@@ -318,7 +321,7 @@ def _stream(run: Run, name: str) -> pl.DataFrame | None:
 
 
 def _sample_times(run: Run, every_band: pl.DataFrame, zero_ns: int) -> pl.Series:
-    """Times of the densest stream, from just before the first operation to just after the last."""
+    """Return sample times of the densest stream, from just before to just after all operations."""
     streams = [_stream(run, name) for name in ("cpus", "processes", "disks", "system")]
     times = [stream["time_ns"].unique().sort() for stream in streams if stream is not None]
     if not times:
@@ -333,7 +336,7 @@ def _sample_times(run: Run, every_band: pl.DataFrame, zero_ns: int) -> pl.Series
 
 
 def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str]) -> pl.DataFrame:
-    """For each series, its sample nearest to each tick, if it is no further off than a tick."""
+    """Return each series' sample nearest to each tick, if it is at most one tick away."""
     axis = pl.DataFrame({"tick_ns": ticks}, schema={"tick_ns": pl.Int64})
     gap = ticks.diff().median()
     keyed = axis.join(stream.select(by).unique(), how="cross").sort("tick_ns") if by else axis
@@ -352,12 +355,12 @@ def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str
 
 
 def _whole_sum(name: str) -> pl.Expr:
-    """A sum that is null if a part is: absence must not count as zero."""
+    """Return a sum that is null if any value is null: absence must not count as zero."""
     return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
 
 
 def under_way(timeline_bands: pl.DataFrame, times: pl.Series) -> list[list[str]]:
-    """For each time, the operations that ran at some moment since the time before it, in order."""
+    """Return for each time the operations that ran since the previous time, in order."""
     spans = timeline_bands.sort("begin_s").select("begin_s", "end_s", "operation").rows()
     running: list[list[str]] = []
     before = times[0] if len(times) else 0.0

@@ -1,8 +1,9 @@
-"""Splits a transaction's time by statement, so that the parts sum to the whole.
+"""Splits the mean time of a transaction by statement, so that the parts sum to the whole.
 
-Under a load the whole is the time of a transaction: of a closed load the clients' time by the
-transactions that succeeded, of an open one the mean latency. Of an order it is the mean time of a
-pass: each operation once. Of a mix every operation counts by its share of those that succeeded.
+In a closed load the whole is the clients' time divided by the number of successful transactions.
+In an open load the whole is the mean latency. In a fixed order of operations the whole is the
+mean time of a pass, with each operation once. In a mix each operation counts by its share of the
+successful operations.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Executed:
-    """One statement of an operation.
+    """Executions of one statement of an operation.
 
     Attributes:
-        per_operation: Number of executions per operation.
-        mean_s: Mean time of an execution.
+        per_operation: Mean number of executions of the statement per execution of the operation.
+        mean_s: Mean time of an execution of the statement.
     """
 
     per_operation: float
@@ -38,11 +39,11 @@ class Executed:
 
 @dataclass(frozen=True)
 class OperationAccount:
-    """The account of one operation.
+    """The mean time of one operation, split by statement.
 
     Attributes:
-        weight: Number of executions in the total: its share of a mix, 1 in an order.
-        mean_s: Mean service time.
+        weight: Share of the operation in a mix; 1 in a fixed order.
+        mean_s: Mean service time of the operation.
         statements: Statements by name; empty if the operation is one statement.
     """
 
@@ -52,7 +53,7 @@ class OperationAccount:
 
     @property
     def rest_s(self) -> float:
-        """Time outside of statements: between them, and in earlier attempts."""
+        """Seconds outside of statements: between them, and in earlier attempts."""
         return self.mean_s - sum(
             statement.per_operation * statement.mean_s for statement in self.statements.values()
         )
@@ -60,13 +61,13 @@ class OperationAccount:
 
 @dataclass(frozen=True)
 class Account:
-    """The account of the whole load.
+    """The mean time of a transaction or pass, split by operation and statement.
 
     Attributes:
-        is_mix: Whether the total is a transaction's time. Otherwise it is that of a pass over all
-            operations.
+        is_mix: Whether the whole is the time of a transaction. Otherwise the whole is the time
+            of a pass over all operations.
         between_s: Time of a transaction outside of successful operations: the client's own time,
-            failed operations, and the wait until the start in an open load.
+            failed operations, and in an open load the wait until the start.
     """
 
     is_mix: bool
@@ -75,7 +76,7 @@ class Account:
 
     @property
     def whole_s(self) -> float:
-        """The sum of all parts."""
+        """The seconds of the whole transaction or pass: the sum of all parts."""
         return self.between_s + sum(
             operation.weight * operation.mean_s for operation in self.operations.values()
         )
@@ -83,7 +84,7 @@ class Account:
 
 @lru_cache(maxsize=64)
 def account_of(run: Run) -> Account | None:
-    """Return the account of a run's measured part; None if nothing succeeded."""
+    """Return the time account of a run's measured part; None if no operation succeeded."""
     done = succeeded(measured_times(run.table("events")))
     if done.is_empty():
         return None
@@ -114,13 +115,13 @@ def account_of(run: Run) -> Account | None:
 
 
 def wholes_of(run: Run, account: Account) -> float:
-    """Return the number of transactions, or passes over all operations, that succeeded."""
+    """Return the number of successful transactions, or of passes over all operations."""
     done = succeeded(measured_times(run.table("events"))).height
     return done / (1 if account.is_mix else len(account.operations))
 
 
 def _statements(run: Run) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return executions and their nanoseconds in all, by operation and statement."""
+    """Return (executions, total nanoseconds) by operation and statement."""
     if not run.has(STATEMENTS_STREAM):
         return {}
     events = run.table("events")

@@ -1,4 +1,4 @@
-"""Attempts that failed and were made again: how many, and why."""
+"""Counts failed attempts that were retried, by the class of their error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STREAM = "attempts"
 
 
 def retries_by_class(run: Run) -> dict[str, dict[str, int]]:
-    """Attempts of the measured part that were made again, by operation and class of their error."""
+    """Return the number of retried attempts in the measured part, by operation and error class."""
     if not run.has(STREAM):
         return {}
     events = run.table("events")

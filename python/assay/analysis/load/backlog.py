@@ -1,8 +1,8 @@
 """Measures the backlog of an open load: operations due and not yet started, over time.
 
-In an open load operations become due at a fixed rate, whether or not a client is free. If they are
-done more slowly than they become due, the backlog grows for as long as the run goes on, and every
-percentile of latency is a figure of the run's length, not of the engine.
+In an open load operations become due at a fixed rate, whether or not a client is free. If the
+engine is slower than this rate, the backlog grows until the run ends. With a growing backlog,
+every percentile of latency depends on the length of the run, not on the engine.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
     from assay.analysis.load.latency import Window
 
 INSTANTS = 1_000
-# Neighbouring instants depend on each other; means over tenths of the run hardly do.
+# Backlogs at neighbouring instants depend on each other; means over tenths of the run hardly do.
 BATCHES = 10
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The course of an open load against its schedule.
+    """The progress of an open load, compared with its schedule.
 
     Attributes:
-        rate_per_s: Operations a second that became due.
-        done_per_s: Operations a second that succeeded.
+        rate_per_s: Operations per second that became due.
+        done_per_s: Operations per second that succeeded.
         on_time_share: Share of operations with a known start that started in time.
-        waiting_end: Operations that were due and not started when the measured part ended.
+        waiting_end: Number of operations that were due and not started when the measured part
+            ended.
         grown_per_s: Growth of the backlog per second, between its first and last tenth.
-        chance: Probability of such a trend in a backlog that does not grow.
+        chance: Probability of such a trend if the backlog does not grow.
     """
 
     rate_per_s: float
@@ -47,10 +48,10 @@ class Schedule:
 
 
 def backlog(times: pl.DataFrame, window: Window, late_limit_ns: int = 0) -> pl.DataFrame:
-    """Operations due and not started at evenly spaced instants: time_s, waiting.
+    """Return the backlog at evenly spaced instants, with the columns time_s and waiting.
 
-    An operation that was never started waits to the end of the window, or until it was later than
-    the limit at which the driver drops it (0: no limit).
+    An operation that never started waits until the end of the window, or until the delay at
+    which the driver drops it (`late_limit_ns`; 0 means no limit).
     """
     due = times["scheduled_ns"].sort()
     left = _left_ns(times, late_limit_ns).sort()
@@ -62,7 +63,7 @@ def backlog(times: pl.DataFrame, window: Window, late_limit_ns: int = 0) -> pl.D
 
 
 def _left_ns(times: pl.DataFrame, late_limit_ns: int) -> pl.Series:
-    """Return when each operation stopped waiting, without those that never did."""
+    """Return the times in ns at which operations started or were dropped."""
     left = pl.col("started_ns")
     if late_limit_ns:
         left = pl.coalesce(left, pl.col("scheduled_ns") + late_limit_ns)
@@ -80,10 +81,10 @@ def schedule(
     rate_per_s: float,
     late_start_s: float,
 ) -> Schedule:
-    """Return the course of an open load, from the backlog that `backlog` gives.
+    """Return the progress of an open load against its schedule, from the frame of `backlog`.
 
-    An operation that was due less than `late_start_s` before the end and not started by then was
-    neither in time nor late, and is left out of the share.
+    An operation that was due less than `late_start_s` before the end, and not started by then,
+    was neither in time nor late, so the share does not include it.
     """
     late_ns = round(late_start_s / NS)
     in_time = (pl.col("started_ns") - pl.col("scheduled_ns") < late_ns).fill_null(value=False)
@@ -105,19 +106,19 @@ def schedule(
 
 
 def tenths(values: pl.Series) -> list[float]:
-    """Return the means over ten equal parts of a series; fewer for a shorter series."""
+    """Return the means over ten equal parts of a series; fewer parts for a shorter series."""
     size = max(1, len(values) // BATCHES)
     parts = (values.slice(number * size, size) for number in range(BATCHES))
     return [float(mean) for part in parts if isinstance(mean := part.mean(), int | float)]
 
 
 def chance_of_growth(values: Sequence[float]) -> float:
-    """Return the probability that values without a trend look as steadily growing as these.
+    """Return the probability that values without a trend rise at least as steadily as these.
 
-    One-sided test of Mann (1945) and Kendall (1975) for a monotonic trend: pairs that rise less
-    pairs that fall, as a normal deviate with the correction for ties and for continuity. It asks
-    for no shape of the noise, and one late spike does not pass for a trend. 1 for fewer than three
-    values or where all are equal.
+    The method is the one-sided test of Mann (1945) and Kendall (1975) for a monotonic trend. The
+    statistic is the number of rising pairs minus falling pairs, as a normal deviate corrected
+    for ties and continuity. The test assumes no distribution of the noise, and one late spike is
+    not taken for a trend. The result is 1 for fewer than three values, or if all are equal.
     """
     count = len(values)
     pairs = [(a, b) for place, a in enumerate(values) for b in values[place + 1 :]]

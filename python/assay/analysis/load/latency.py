@@ -1,10 +1,11 @@
 """Computes exact latencies under a closed or an open load from the events.
 
-Latency counts from when an operation was due, service time from when it was started. Both are of
-operations that succeeded: what failed or was never started has no time, and is counted beside.
-A percentile is the smallest recorded value that at least that share of the values does not exceed
-(nearest rank), so it is always a time that happened. It is null unless a value is expected
-beyond it: the 99.9th of fewer than 1,000 values would only be their maximum under another name.
+Latency counts from the time at which an operation was due, service time from its actual start.
+Only successful operations have these times; failed and skipped operations are counted
+separately. A percentile is the smallest recorded value that at least that share of the values
+does not exceed (nearest rank), so it is always a time that occurred. A percentile is null unless
+a value is expected beyond it: the 99.9th percentile of fewer than 1,000 values would be their
+maximum.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from assay.model.units import NS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Percentiles in thousandths, so that ranks are whole numbers and exact.
+# Percentiles in thousandths, so that ranks are exact integers.
 PER_MILLE = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
 WHOLE = 1000
 
 SHORT_INTERVALS_S = (0.1, 0.2, 0.5)
 INTERVALS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
-# Below this many seconds, intervals of whole seconds would be too few to see anything.
+# A shorter window would have too few intervals of whole seconds for a useful chart.
 SHORT_SECONDS = 12.0
 # Cells of the heat map: columns over time, rows over latency.
 HEAT_COLUMNS_MAX = 90
 HEAT_COLUMNS_S = (0.01, 0.02, 0.05, *SHORT_INTERVALS_S, *INTERVALS_S)
 HEAT_ROWS_A_DECADE = 16
-# Points of a curve over the nines: this many between 90 % and 99 %, and so on.
+# A tail curve has this many points between 90 % and 99 %, between 99 % and 99.9 %, and so on.
 CURVE_POINTS_A_NINE = 12
 
 NO_SECONDS = {
@@ -50,12 +51,12 @@ NO_SECONDS = {
 
 @dataclass(frozen=True)
 class Distribution:
-    """Percentiles of times, in seconds. A percentile of too few values is None.
+    """Percentiles of times in seconds. A percentile of too few values is None.
 
     Attributes:
         count: Number of values.
         p50, p90, p95, p99, p999: Percentiles by nearest rank.
-        max: The longest; None without any value.
+        max: The longest time; None without values.
     """
 
     count: int
@@ -69,23 +70,23 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Window:
-    """The measured part of a load, in monotonic ns."""
+    """The measured part of a load, from begin to end in monotonic ns."""
 
     begun_ns: int
     ended_ns: int
 
     @property
     def seconds(self) -> float:
-        """The length in seconds."""
+        """The length of the measured part in seconds."""
         return (self.ended_ns - self.begun_ns) * NS
 
 
 def measured_times(events: pl.DataFrame) -> pl.DataFrame:
-    """Return the measured operations' times, without those that a stop cut short.
+    """Return the times of measured operations, without those that a stop of the run cut short.
 
     Columns: operation, outcome (categories), scheduled_ns, started_ns, finished_ns, retries, and
-    lag_ns, which records from before it was measured lack. Words stay categories here: as text, ten
-    million of them take longer than all percentiles.
+    lag_ns, which older records lack. Text columns stay categories: converting ten million of
+    them to text takes longer than all percentiles.
     """
     columns = ["operation", "outcome", "scheduled_ns", "started_ns", "finished_ns", "retries"]
     columns += ["lag_ns"] if "lag_ns" in events.columns else []
@@ -93,7 +94,7 @@ def measured_times(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def succeeded(times: pl.DataFrame) -> pl.DataFrame:
-    """Operations that succeeded: operation, finished_ns, latency_ns, service_ns."""
+    """Return successful operations: operation, finished_ns, latency_ns, service_ns."""
     return (
         times.lazy()
         .filter(pl.col("outcome") == "ok")
@@ -116,9 +117,9 @@ def driver_lag(times: pl.DataFrame) -> pl.Series | None:
 
 
 def latency_with_failed(times: pl.DataFrame, limit_ns: int) -> pl.Series:
-    """Latencies of all operations, in ns; one that failed or never started takes its time-out.
+    """Return the latencies in ns of all operations; failed or skipped ones count as timed out.
 
-    What failed later than that takes as long as it took.
+    An operation that failed later than the time-out counts with its actual time.
     """
     took = pl.col("finished_ns") - pl.col("scheduled_ns")
     at_least = pl.max_horizontal(took, pl.lit(limit_ns))
@@ -127,7 +128,7 @@ def latency_with_failed(times: pl.DataFrame, limit_ns: int) -> pl.Series:
 
 
 def distribution(times_ns: pl.Series) -> Distribution:
-    """The percentiles of times without nulls, in any order."""
+    """Return the percentiles of times in ns; the series has no nulls and any order."""
     ranked = times_ns.sort()
     count = len(ranked)
     percentiles = {name: _percentile(ranked, per_mille) for name, per_mille in PER_MILLE.items()}
@@ -143,10 +144,11 @@ def _percentile(ranked: pl.Series, per_mille: int) -> float | None:
 
 
 def by_interval(times: pl.DataFrame, window: Window, interval_s: float) -> pl.DataFrame:
-    """Outcomes and latency over time: one row per interval.
+    """Return outcomes and latency over time: one row per interval.
 
-    What ended counts where it ended, what was skipped where it was due. A rest of less than half an
-    interval belongs to the interval before it, so that no rate is of next to no time.
+    Operations count in the interval in which they ended, and skipped ones in the interval in
+    which they were due. A last interval of less than half the length is merged with the one
+    before it, so that no rate covers a very short time.
 
     Columns: begin_s, width_s (seconds since the measured part began), ok_per_s, failed_per_s,
     skipped_per_s, p50_seconds, p99_seconds, max_seconds (of latency; null if too few ended).
@@ -157,7 +159,8 @@ def by_interval(times: pl.DataFrame, window: Window, interval_s: float) -> pl.Da
     at_ns = pl.coalesce("finished_ns", "scheduled_ns") - window.begun_ns
     place = (at_ns // round(interval_s / NS)).clip(0, count - 1).cast(pl.UInt32)
     ok = pl.col("outcome") == "ok"
-    # Ranks are taken of runs of one sorted table: sorting within each group takes twice as long.
+    # Ranks come from one sorted table, because sorting each group separately takes twice as
+    # long.
     ranked = (
         times.lazy()
         .select(
@@ -197,7 +200,7 @@ def by_interval(times: pl.DataFrame, window: Window, interval_s: float) -> pl.Da
 
 
 def _ranked(name: str, count: pl.Expr) -> pl.Expr:
-    """A percentile of the latencies of a group that is sorted by them, nulls last."""
+    """Return a percentile of latency per group, in seconds; each group is sorted, nulls last."""
     per_mille = PER_MILLE[name]
     count = count.cast(pl.Int64)
     rank = ((count * per_mille + WHOLE - 1) // WHOLE - 1).clip(lower_bound=0)
@@ -207,9 +210,9 @@ def _ranked(name: str, count: pl.Expr) -> pl.Expr:
 
 
 def interval_for(seconds: float, intervals_max: int) -> float:
-    """The shortest interval with which a window has no more intervals than that.
+    """Return the shortest interval in seconds that divides a window into at most a given number.
 
-    It is in whole seconds, except for a window of a few seconds.
+    The interval is in whole seconds, except for a window of a few seconds.
     """
     widths = (*SHORT_INTERVALS_S, *INTERVALS_S) if seconds < SHORT_SECONDS else INTERVALS_S
     fitting = (width for width in widths if seconds / width <= intervals_max)
@@ -217,7 +220,7 @@ def interval_for(seconds: float, intervals_max: int) -> float:
 
 
 def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
-    """Return the count of operations in each cell of time and latency; empty cells are left out.
+    """Return the number of operations in each non-empty cell of time and latency.
 
     Columns: column, row (whole numbers: time in steps of `heat_column_s`, the logarithm of latency
     in 16 steps a decade), begin_s, end_s (since the measured part began), low_seconds, high_seconds
@@ -227,7 +230,7 @@ def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
     last = max(1, math.floor(window.seconds / width_s + 0.5)) - 1
     at_ns = pl.col("finished_ns") - window.begun_ns
     column = (at_ns // round(width_s / NS)).clip(0, last).cast(pl.Int32)
-    # A clock of nanoseconds may see none pass.
+    # The clock may report 0 ns, which has no logarithm.
     digits = pl.col("latency_ns").clip(lower_bound=1).cast(pl.Float64).log10()
     row = (digits * HEAT_ROWS_A_DECADE).floor().cast(pl.Int32)
     low, high = (
@@ -254,15 +257,16 @@ def heat_map(succeeded_times: pl.DataFrame, window: Window) -> pl.DataFrame:
 
 
 def heat_column_s(window: Window) -> float:
-    """Width of a column of the heat map in seconds."""
+    """Return the width of a column of the heat map in seconds."""
     fitting = (w for w in HEAT_COLUMNS_S if window.seconds / w <= HEAT_COLUMNS_MAX)
     return next(fitting, HEAT_COLUMNS_S[-1])
 
 
 def curve(times_ns: pl.Series) -> list[tuple[float, float]]:
-    """Points of the distribution towards its tail: share of the values beyond, seconds.
+    """Return points of the distribution's tail: (share of values beyond, seconds).
 
-    From half of the values beyond (the median) to one of them (the maximum), evenly over the nines.
+    The points range from the median (half of the values beyond) to the maximum, evenly spaced on
+    the logarithm of the share.
     """
     ranked = times_ns.sort()
     count = len(ranked)
@@ -273,7 +277,7 @@ def curve(times_ns: pl.Series) -> list[tuple[float, float]]:
 
 
 def _shares(count: int) -> Iterator[float]:
-    """Shares beyond, from one half down to less than one value."""
+    """Yield the shares of values beyond a point, from one half down to less than one value."""
     yield 0.5
     steps = math.ceil(math.log10(count) * CURVE_POINTS_A_NINE) + 1 if count > 1 else 1
     first = math.ceil(math.log10(2) * CURVE_POINTS_A_NINE)

@@ -1,4 +1,4 @@
-"""The named figures of a load, for the metrics of a document."""
+"""The named metrics of a load, for the metrics of a document."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ OF_LAG = ("p50", "p99", "max")
 
 
 def no_load_metrics() -> dict[str, float | None]:
-    """Return the load metrics' names without values, for the power order."""
+    """Return the names of all load metrics without values, for a run without a load."""
     return dict.fromkeys(NAMES)
 
 
 def load_metrics(
     load: LoadSummary, used: Accounts | None, work: Work, sequence: Sequence | None = None
 ) -> dict[str, float | None]:
-    """Figures over all operations of the measured part; None if they were not measured."""
+    """Return the metrics of all operations in the measured part; None if not measured."""
     whole = load.all_operations
     latency = {
         f"latency_seconds_{name}": value
@@ -84,7 +84,7 @@ def load_metrics(
 
 
 def cpu_per_operation(load: LoadSummary, used: Accounts | None, account: str) -> float | None:
-    """CPU seconds of an account for each operation that was issued; None if it has no account."""
+    """Return an account's CPU seconds per issued operation; None if there is no such account."""
     issued = load.all_operations.ok + load.all_operations.failed
     if used is None or account not in used.by_process or not issued:
         return None

@@ -1,4 +1,4 @@
-"""The mixes of a run whose clients play an order by themselves, and whether they became steady."""
+"""The mixes of a run whose clients execute an order of operations, and their steady part."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# The figure of an engine that is what it read into its own cache.
+# Counter with the bytes that the engine itself read into its cache.
 COUNTED = "buffer_read_bytes"
 
 
 @dataclass(frozen=True)
 class Mixes:
-    """Mixes of all clients together.
+    """The mixes that all clients executed together.
 
     Attributes:
-        clients: Who play them.
+        clients: Number of clients that execute mixes.
         warmup_mixes: Number of mixes that ended before the measured ones.
-        mixes: Measured ones that ended.
+        mixes: Number of measured mixes that ended.
         mixes_max: Maximum number of mixes for a run that continues until mixes are steady. None
-            means another run.
-        rate_per_s: Mixes a second over all measured mixes. None means no complete mix.
-        figures: Those of the workload's specification, if it names some and the steady part is not
-            all: the name, its value in that part, and over everything measured.
+            for any other run.
+        rate_per_s: Mixes per second over all measured mixes; None means no complete mix.
         why_no_reads: Reason why the bytes that the engine read are not known; None if they are
             known.
-        state: Whether they became steady.
-        warmup: Mixes of the warm-up, in batches like the measured ones.
-        counted: What the engine counted as read into its own cache for a mix, in bytes, before the
-            part that is steady and in it; None means it counts no such thing, or nobody read it.
+        state: Steadiness of the mixes.
+        warmup: Mixes of the warm-up, in batches of the same kind as the measured ones.
+        figures: The specification's figures as (name, value in the steady part, value over all
+            measured mixes); empty if the specification names none, or all mixes are steady.
+        counted: Bytes per mix that the engine counted as read into its cache: (mean before the
+            steady part, median within it); None if the engine has no such counter, or it was not
+            read.
     """
 
     clients: int
@@ -80,13 +81,13 @@ class Mixes:
 def mixes_of(
     run: Run, engine: Mapping[str, Any] | None = None, whole: Sequence | None = None
 ) -> Mixes | None:
-    """Return a run's mixes; None if clients execute no fixed order, or no marks were recorded.
+    """Return the mixes of a run; None if clients execute no fixed order or no marks were recorded.
 
     Args:
         run: The run.
         engine: The engine's counters, from `engine_counters`.
-        whole: All measured mixes in the terms of their specification. None means it names no
-            figures.
+        whole: All measured mixes with the specification's figures; None means that the
+            specification names no figures.
     """
     phase = measured_phase(run.facts)
     if not phase.get("in_order") or not run.has(MIXES_STREAM):
@@ -94,7 +95,8 @@ def mixes_of(
     marked, clients = run.table(MIXES_STREAM), int(phase["arrival"]["clients"])
     warmup, measured = _marks(marked, PHASE_WARMUP), _marks(marked, PHASE_MEASURED)
     noted = run.facts.get("mixes") or {}
-    # What went on until it was steady is judged as it was then: clients ended some mixes after.
+    # A run that stops when mixes are steady is judged at that moment, although clients completed
+    # more mixes afterwards.
     enough = noted.get("enough")
     counted = measured if enough is None else [mark for mark in measured if mark.mixes <= enough]
     state = judged(counted, clients)
@@ -114,9 +116,10 @@ def mixes_of(
 
 
 def steady_since_ns(run: Run) -> int | None:
-    """Return when the steady part of a run's mixes began, by CLOCK_MONOTONIC in ns.
+    """Return the time in CLOCK_MONOTONIC ns at which a run's mixes became steady.
 
-    It is None if mixes were not steady, or were steady from the first measured mix on.
+    The time is None if mixes did not become steady, or were steady from the first measured mix
+    on.
     """
     mixes = mixes_of(run)
     if mixes is None or not mixes.state.steady or not mixes.state.begins:
@@ -128,7 +131,7 @@ def steady_since_ns(run: Run) -> int | None:
 def _figures(
     run: Run, whole: Sequence | None, state: SteadyState, marks: list[Mark]
 ) -> tuple[tuple[str, float, float], ...]:
-    """Return name, value in the steady part and value of all mixes, by figure."""
+    """Return figures as (name, value in the steady part, value over all mixes)."""
     if whole is None or not state.steady or not state.begins:
         return ()
     since_ns = marks[0].time_ns + round(state.batches[state.begins].begin_s / NS)
@@ -141,7 +144,7 @@ def _figures(
 def _with_counted(
     batches: tuple[Batch, ...], engine: Mapping[str, Any] | None
 ) -> tuple[Batch, ...]:
-    """The batches with what the engine counted meanwhile, between its readings in proportion."""
+    """Return the batches with the engine's counter, interpolated between its readings."""
     times_s, read = _read_until(engine)
 
     def until(moment_s: float) -> float | None:
@@ -159,9 +162,10 @@ def _with_counted(
 
 
 def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[float]]:
-    """Return times of readings, and the bytes the engine had read into its cache by then.
+    """Return the times of readings in seconds, and the bytes read into the engine's cache by then.
 
-    Nothing where a reading is missing or the counter was reset: nobody knows what came between.
+    Times and bytes are empty if a reading is missing or the counter was reset, because the
+    growth is not known.
     """
     figures = (engine or {}).get("series", ())
     series = next((figure for figure in figures if figure["name"] == COUNTED), None)
@@ -176,7 +180,7 @@ def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[flo
 
 
 def _counted(batches: tuple[Batch, ...], begins: int) -> tuple[float | None, float] | None:
-    """Return the mean of the counter before the steady part, and its median there."""
+    """Return the mean of the counter before the steady part, and its median within it."""
     before = [batch.counted for batch in batches[:begins] if batch.counted is not None]
     there = [batch.counted for batch in batches[begins:] if batch.counted is not None]
     return (mean(before) if before else None, median(there)) if there else None
@@ -190,7 +194,7 @@ def _rate(marks: list[Mark]) -> float | None:
 
 
 def _marks(marked: pl.DataFrame, phase: str) -> list[Mark]:
-    """The marks of one phase, in their order."""
+    """Return the marks of one phase, in their order."""
     mine = marked.filter(marked["phase"].cast(str) == phase)
     columns = ("mixes", "time_ns", "asked_bytes", "fetched_bytes")
     return [Mark(*row) for row in mine.select(columns).iter_rows()]

@@ -1,4 +1,4 @@
-"""Counted objects of a run's beginning, in which memory fills, and of its rest."""
+"""Divides a run's counters into the start, in which memory fills, and the rest."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 FROM_THEN_ON = "from then on"
-# Without a warm-up the first part of a run is this much of it.
+# Without a warm-up this share of a run is its first part.
 FIRST_PART = 0.1
 
 
 class Parts(NamedTuple):
-    """The beginning of a run, in which memory fills, and the rest of it.
+    """The start of a run, in which memory fills, and the rest of the run.
 
     Attributes:
-        first, rest: The two parts in their order.
-        first_text: What the first is.
+        first, rest: The two time spans in their order.
+        first_text: Description of the first part.
     """
 
     first: Span
@@ -36,17 +36,17 @@ class Parts(NamedTuple):
 
 
 def parts_of(run: Run) -> Parts | None:
-    """Return the parts of a run, divided at the time at which mixes became steady if known."""
+    """Return the two parts of a run, divided at the time at which mixes became steady if known."""
     return parts(run.table("events"), steady_since_ns(run))
 
 
 def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
-    """Return the cold part of a run, in which memory fills, and the steady rest; None without it.
+    """Return the start of a run, in which memory fills, and the rest; None without measurements.
 
     Args:
         events: The run's events.
-        steady_ns: From when on the run was steady; None if the first part is what was before the
-            measured part, or where nothing was, the first tenth of that.
+        steady_ns: Time at which the run became steady. None: the first part is the warm-up or,
+            without one, the first tenth of the measured part.
     """
     window = window_ns(events)
     if window is None:
@@ -62,9 +62,10 @@ def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
 
 
 def tables_apart(run: Run) -> list[dict[str, Any]]:
-    """Tables that an engine declares so, each of both parts; as `object_tables` has them.
+    """Return tables for the start and the rest of a run, as `object_tables` returns them.
 
-    Gauges are those of the last look up to the end of a part.
+    Only tables that the engine declares for separate parts are returned. Gauges have the values
+    of the last reading up to the end of each part.
 
     Raises:
         ValueError: If the engine's declaration cannot be read.

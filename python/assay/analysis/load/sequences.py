@@ -1,10 +1,10 @@
-"""A sequence of operations that clients play by themselves, in the terms of its specification.
+"""Executed mixes of operations in the terms of their benchmark specification, such as BSBM.
 
-BSBM V3: with one client the rate is how often the mix would fit into an hour if only its queries
-took time, with several it is mixes of all clients by the clock. A query that was cut off at its
-time limit counts with the time that it had. Power and throughput put the scale beside the
-geometric and the arithmetic mean of query times. Counted are mixes that came to their end. A mix
-of which operations or parts were left out has none of these figures, but how many came an hour.
+BSBM V3 defines the rate (QMpH) of one client from the time of its queries, and the rate of
+several clients from elapsed time. A query that was stopped at its time limit counts with the
+time until then. Power and throughput divide by the geometric and arithmetic mean of query times,
+and scale with the size of the data. Only complete mixes count. A mix without some of its
+operations or parts has only the number of mixes per hour.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from assay.analysis.operations import DEADLINE, NS, geometric_mean, measured
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# What the rate is called where the mix is not the specification's.
+# Name of the rate if the mix lacks operations or parts of the specification.
 PARTIAL_RATE = "partial mixes"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that a specification names.
+    """One result that a benchmark specification names.
 
     Attributes:
-        name: Such as QMpH.
+        name: Name of the result, such as QMpH.
         value: Value in the unit that the name implies.
-        about: Formula of the figure in words.
+        about: Formula of the result in words.
     """
 
     name: str
@@ -42,13 +42,13 @@ class Metric:
 
 @dataclass(frozen=True)
 class QueryTime:
-    """The time of one operation of a sequence, over all executions in whole mixes.
+    """The time of one operation of a sequence, over all executions in complete mixes.
 
     Attributes:
         name, title: Name and title in the workload.
         executions: Number of counted executions.
         cut_off: Number of executions that were stopped at the time limit.
-        mean_s, geometric_mean_s, min_s, max_s: Statistics of their times in seconds.
+        mean_s, geometric_mean_s, min_s, max_s: Statistics of the execution times in seconds.
         share: Share of the time of all operations.
     """
 
@@ -69,15 +69,15 @@ class Sequence:
 
     Attributes:
         clients: Number of clients.
-        size, size_name: Size of the data for the name of the result: number of triples, or the
+        size, size_name: Size of the data as the result names it: number of triples, or the
             scale.
         mixes: Number of complete mixes.
-        operations_s: Time of the operations in them, all together.
-        wall_s: Elapsed seconds from the start of the first to the end of the last of these.
-        metrics: The specification's figures, the rate first.
+        operations_s: Total seconds of the operations in complete mixes.
+        wall_s: Elapsed seconds from the start of the first complete mix to the end of the last.
+        metrics: The specification's results, the rate first.
         query_time: The specification's name for the mean time of an operation; empty if it has
             none.
-        queries: Each operation, in the order of the mix.
+        queries: Times of each operation, in the order of the mix.
     """
 
     clients: int
@@ -92,7 +92,7 @@ class Sequence:
 
     @property
     def mixes_per_s(self) -> float | None:
-        """Mixes per second: of operation time with one client, otherwise of elapsed time."""
+        """Mixes per second: of operation time with one client, of elapsed time with several."""
         seconds = self.operations_s if self.clients == 1 else self.wall_s
         return self.mixes / seconds if seconds > 0 else None
 
@@ -102,11 +102,11 @@ class Sequence:
 
 
 def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
-    """Return the mixes of a run; None if clients execute no fixed order, or no mix was completed.
+    """Return the complete mixes of a run; None without a fixed order or a complete mix.
 
     Args:
         run: The run.
-        since_ns: Mixes that began before this time do not count. None means all count.
+        since_ns: Mixes that began before this time do not count; None means all count.
     """
     phase, declared = measured_phase(run.facts), run.facts["workload"].get("sequence")
     if declared is None or not phase.get("in_order"):
@@ -138,7 +138,7 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
 
 
 def whole_mixes(events: pl.DataFrame, length: int, limit_s: float) -> pl.DataFrame:
-    """Executions of mixes of `length` operations that all succeeded or were cut off at the limit.
+    """Return executions in complete mixes: `length` operations that succeeded or were cut off.
 
     Columns: pass, operation, started_ns, finished_ns, seconds, cut_off.
     """
@@ -158,7 +158,7 @@ def whole_mixes(events: pl.DataFrame, length: int, limit_s: float) -> pl.DataFra
 def _metrics(
     run: Run, declared: dict[str, Any], times: pl.DataFrame, made: Sequence
 ) -> list[Metric]:
-    """The specification's figures of a sequence that has none yet."""
+    """Return the specification's results of a sequence."""
     if made.mixes_per_s is None:
         return []
     of = "time of operations" if made.clients == 1 else "time by the clock"
@@ -207,5 +207,5 @@ def _query(name: str, title: str, part: pl.DataFrame, whole_s: float) -> QueryTi
 
 
 def _mean_of(seconds: pl.Series) -> float:
-    """The geometric mean. A clock's least time stands for none, which has no logarithm."""
+    """Return the geometric mean in seconds; a time of 0 counts as 1 ns."""
     return geometric_mean(seconds.clip(lower_bound=NS).to_list()) or NS

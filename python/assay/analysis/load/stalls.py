@@ -1,4 +1,4 @@
-"""Times of low throughput in a load, and counters of engine or host that rose meanwhile.
+"""Finds stalls, times of low throughput in a load, and the counters that rose meanwhile.
 
 A counter that changes during a stall is a hint, not a proof of its cause.
 """
@@ -23,33 +23,34 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# The shortest of these intervals in which as many operations end as chance leaves alone.
+# The shortest interval with enough operations is used, so that random variation is no stall.
 INTERVALS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 OPERATIONS_MIN = 40
 INTERVALS_MIN = 10
 # An interval with less than this of the median interval's operations is part of a stall.
 STALL_SHARE = 0.5
-# What is told one by one.
+# Largest number of stalls that are listed.
 TOLD_MAX = 20
-# A counter moved if it grew this many times as fast as at other times, so far beyond their spread.
+# A counter counts as raised if it grew this many times as fast as otherwise, and by so many
+# spreads.
 TIMES_MIN = 2.0
 SPREADS_MIN = 4.0
-# Other processes are told of from this share of the CPUs on.
+# Smallest share of the CPUs at which other processes are reported.
 OTHERS_MIN = 0.2
 PERCENT = 100.0
-# Sums of intervals are not exact.
+# Tolerance for the rounding of sums of intervals.
 TIMES_WITHIN_S = 1e-6
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A figure of engine or host that was higher in a stall than at other times.
+    """A counter of the engine or host that was higher in a stall than at other times.
 
     Attributes:
         name, title, unit: Facts from the engine's declaration, or from `host_figures`.
-        kind: `counter` (values are rates a second) or `gauge`.
+        kind: `counter` (values are rates per second) or `gauge`.
         inside: Highest reading in the stall.
-        outside: Mean at other times.
+        outside: Mean of readings at other times.
     """
 
     name: str
@@ -65,10 +66,12 @@ class Stall:
     """A stall: a span in which a load's throughput dropped.
 
     Attributes:
-        begin_s, end_s: Since the measured part began.
-        missing: Operations that the median interval has more, over all its intervals.
+        begin_s, end_s: Start and end, in seconds since the measured part began.
+        missing: Number of operations below the median throughput, over all intervals of the
+            stall.
         longest_s: Longest latency of operations that ended in the stall or just after it.
-        moved: The figure that stands out most; None if no figure does, or none was read meanwhile.
+        moved: The counter that stands out most; None if no counter does, or none was read in the
+            stall.
     """
 
     begin_s: float
@@ -80,13 +83,14 @@ class Stall:
 
 @dataclass(frozen=True)
 class Stalls:
-    """All stalls of a run.
+    """All stalls of a load.
 
     Attributes:
         interval_s: Length of the intervals in which stalls were searched.
-        usual_per_s: Operations a second of the median interval.
+        usual_per_s: Operations per second of the median interval.
         seconds: Total length of the stalls.
-        missing_share: Operations that are missing in them, of all that the median would be.
+        missing_share: Operations missing in stalls, as a share of all operations at the median
+            rate.
         stalls: Stalls in the order of time; only the largest if there are many.
         left_out: Number of stalls that are left out.
     """
@@ -104,7 +108,7 @@ class Stalls:
 
 
 def stalls(run: Run, counted: Mapping[str, Any] | None) -> Stalls | None:
-    """Return the stalls of a load; None for other runs, and with too few operations.
+    """Return the stalls of a load; None without a load or with too few operations.
 
     Args:
         run: The run.
@@ -138,7 +142,7 @@ def stalls(run: Run, counted: Mapping[str, Any] | None) -> Stalls | None:
 
 
 def _series(times: pl.DataFrame, window: Window) -> pl.DataFrame | None:
-    """The load in the shortest intervals that chance leaves alone; None if there are too few."""
+    """Return throughput in the shortest intervals with enough operations; None with too few."""
     for interval_s in INTERVALS_S:
         if window.seconds < INTERVALS_MIN * interval_s:
             return None
@@ -149,7 +153,7 @@ def _series(times: pl.DataFrame, window: Window) -> pl.DataFrame | None:
 
 
 def _spans(rates: Sequence[float], least: float) -> list[tuple[int, int]]:
-    """First and last interval of each run of intervals below the least."""
+    """Return the indexes of the first and last interval of each stretch below a rate."""
     spans: list[tuple[int, int]] = []
     for place, rate in enumerate(rates):
         if rate >= least:
@@ -164,7 +168,7 @@ def _spans(rates: Sequence[float], least: float) -> list[tuple[int, int]]:
 def _stall(series: pl.DataFrame, span: tuple[int, int], usual: float) -> Stall:
     first, last = span
     own = series.slice(first, last - first + 1)
-    # What waited all the time ends when the stall does.
+    # Operations that waited during the whole stall end just after it.
     near = series.slice(first, last - first + 2)
     longest = near["max_seconds"].max()
     return Stall(
@@ -178,7 +182,7 @@ def _stall(series: pl.DataFrame, span: tuple[int, int], usual: float) -> Stall:
 
 @dataclass(frozen=True)
 class _Figure:
-    """A figure's readings, and their mean and spread at times without a stall."""
+    """A counter's readings, with their mean and spread at times without a stall."""
 
     facts: Mapping[str, Any]
     time_s: Sequence[float]
@@ -207,13 +211,13 @@ def _figures(counted: Mapping[str, Any] | None, all_stalls: Sequence[Stall]) -> 
 
 
 def _falls_within(stall: Stall, times: Sequence[float], time_s: float) -> bool:
-    """Return whether a reading falls within a stall; the first after its end does, too."""
+    """Return True if a reading falls within a stall, or is the first after its end."""
     step = (times[-1] - times[0]) / max(1, len(times) - 1)
     return stall.begin_s <= time_s <= stall.end_s + step + TIMES_WITHIN_S
 
 
 class _Others:
-    """Share of the CPUs used by processes that are neither the engine's nor Assay's."""
+    """The share of CPUs that other processes used: neither the engine's nor Assay's."""
 
     def __init__(self, run: Run, window: Window, all_stalls: Sequence[Stall]) -> None:
         self._is_recorded = run.has("cpus") and run.has("processes")
@@ -227,14 +231,14 @@ class _Others:
         self._outside = max(0.0, used_s) / capacity_s if capacity_s > 0 else None
 
     def _used_s(self, begin_s: float, end_s: float) -> tuple[float, float] | None:
-        """CPU time that they used, and that there was."""
+        """Return the CPU seconds that other processes used, and the CPU seconds available."""
         begun_ns = self._window.begun_ns
         edges = (begun_ns + round(edge_s / NS) for edge_s in (begin_s, end_s))
         used = accounts(self._run.table("cpus"), self._run.table("processes"), *edges)
         return None if used is None else (used.background_s, used.capacity_s)
 
     def moved(self, stall: Stall) -> Moved | None:
-        """Return the other processes' share as a figure that moved; None if it did not."""
+        """Return the other processes' CPU share as a counter that rose; None if it did not."""
         part = self._used_s(stall.begin_s, stall.end_s) if self._outside is not None else None
         if part is None or self._outside is None or part[1] <= 0:
             return None
@@ -250,7 +254,7 @@ class _Others:
 def _with_moved(stall: Stall, figures: Sequence[_Figure], others: _Others) -> Stall:
     best, moved = SPREADS_MIN, others.moved(stall)
     if moved is not None:
-        # What took the CPUs away from engine and load explains what they did less of.
+        # Other processes that took CPUs from the engine and load explain any counter that fell.
         return replace(stall, moved=moved)
     for figure in figures:
         inside = [
@@ -261,7 +265,8 @@ def _with_moved(stall: Stall, figures: Sequence[_Figure], others: _Others) -> St
         most = max(inside, default=0.0)
         if most < TIMES_MIN * figure.mean or most <= 0:
             continue
-        # A figure that never moves else has no spread: then a tenth of what it is here counts.
+        # A counter that is constant at other times has no spread. A tenth of its value in the
+        # stall is used instead.
         spreads = (most - figure.mean) / max(figure.spread, 0.1 * most)
         if spreads >= best:
             facts = figure.facts

@@ -1,11 +1,11 @@
-"""Finds from which mix on throughput and reads are steady, in batches of mixes.
+"""Finds the mix from which throughput and reads are steady, in batches of mixes.
 
-Where the beginning ends is the truncation point MSER (White 1997, White, Cobb and Spratt 2000): it
-leaves the rest whose mean is known best. The rest is steady if no drift is left in it that matters:
-the 90 % interval of the Theil-Sen trend (Sen 1968), widened by how much a batch is like the one
-before (Yue and Wang 2004), lies within stated bounds, as a test of equivalence has it (Schuirmann
-1987). A series that is only too noisy to tell is thus not steady. Plain Python: a driver's host
-asks while it drives.
+The start is cut off at the truncation point MSER (White 1997, White, Cobb and Spratt 2000),
+which minimises the standard error of the remaining mean. The rest is steady if no relevant drift
+remains: the 90 % interval of the Theil-Sen trend (Sen 1968), widened for the correlation of
+consecutive batches (Yue and Wang 2004), lies within stated bounds, as in a test of equivalence
+(Schuirmann 1987). So a series that is too noisy for a verdict is not steady. The module
+`steady_state` is plain Python, because the driver's host evaluates it during the load.
 """
 
 from __future__ import annotations
@@ -20,30 +20,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 THROUGHPUT, ASKED, FETCHED = "throughput", "asked", "fetched"
-# Batches are this many, and more than fewest of them before anything is said.
+# Maximum number of batches, and minimum number for a verdict.
 BATCHES_MAX = 60
 BATCHES_MIN = 20
-# What a series may still drift by from the first to the last batch of the steady part.
+# Largest relative drift of a steady series, from its first to its last batch.
 THROUGHPUT_WITHIN = 0.10
 READS_WITHIN = 0.10
-# Reads of less than a page a mix are none.
+# Reads of less than a page per mix count as none.
 PAGE_BYTES = 4096.0
 CONFIDENCE = 0.90
-# A batch is taken to be no more like the one before than this: else nothing could be told.
+# Upper limit of the correlation of consecutive batches; above it no trend could be detected.
 LIKENESS_MAX = 0.9
 NS = 1e-9
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The number of mixes that were done at one moment.
+    """The number of mixes that had ended at one moment.
 
     Attributes:
         mixes: Number of mixes that had ended since the phase began.
-        time_ns: End of the last of them, or the beginning of the phase if none had ended.
+        time_ns: End of the last of these mixes, or the beginning of the phase if none had ended.
         asked_bytes: Bytes that the engine's processes had read from files by then; None if not
             measured.
-        fetched_bytes: Bytes that were read from storage for them.
+        fetched_bytes: Bytes that had been read from storage for the engine by then; None if not
+            measured.
     """
 
     mixes: int
@@ -54,15 +55,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Batch:
-    """Mixes that ended one after another.
+    """Consecutive mixes that are evaluated together.
 
     Attributes:
-        first: Mixes that had ended before them.
+        first: Number of mixes that had ended before this batch.
         mixes: Number of mixes.
-        begin_s, end_s: Since the phase began.
-        throughput: Mixes a second.
+        begin_s, end_s: Start and end, in seconds since the phase began.
+        throughput: Mixes per second.
         asked, fetched: Bytes per mix read from files, and from storage; None if not measured.
-        counted: Bytes a mix that the engine itself counted as read into its cache.
+        counted: Bytes per mix that the engine itself counted as read into its cache.
     """
 
     first: int
@@ -77,14 +78,15 @@ class Batch:
 
 @dataclass(frozen=True)
 class Drift:
-    """The drift of one series in the part that may be steady.
+    """The drift of one series in its possibly steady part, which follows the truncated start.
 
     Attributes:
-        series: throughput (mixes a second), asked or fetched (bytes a mix).
-        before: Mean before that part; None if that part is everything.
-        level: Median in that part.
-        change: Growth from the first to the last batch of that part, in the unit of the series. For
-            throughput it is the relative growth times the level, so it falls by the level at most.
+        series: throughput (mixes per second), asked or fetched (bytes per mix).
+        before: Mean before the possibly steady part; None if nothing is before it.
+        level: Median in the possibly steady part.
+        change: Growth from the first to the last batch of that part, in the unit of the series.
+            For throughput it is the relative growth times the level, so it is at least minus the
+            level.
         low, high: 90 % interval of the change.
         within: Largest change that still counts as steady.
     """
@@ -104,7 +106,7 @@ class Drift:
 
     @property
     def differed_before(self) -> bool:
-        """True if the level before differed by more than the bound."""
+        """True if the mean before the steady part differs from its level by more than the bound."""
         return self.before is not None and abs(self.before - self.level) > self.within
 
     @property
@@ -115,15 +117,15 @@ class Drift:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """The steadiness of one phase's mixes.
+    """The steadiness of the mixes in one phase.
 
     Attributes:
         batches: Batches in their order.
-        begins: Index of the batch with which the steady part begins, if it is steady. None means
-            too few mixes.
-        drifts: Drifts of each series that was measured, from there on.
-        enough: Whether the beginning ends in the first half, as MSER requires, or there is no
-            relevant beginning.
+        begins: Index of the first batch of the steady part, or of the possibly steady part. None
+            means too few mixes.
+        drifts: Drift of each measured series from that batch on.
+        enough: Whether the start ends in the first half, as MSER requires, or no series drifts
+            at all.
     """
 
     batches: tuple[Batch, ...]
@@ -133,27 +135,27 @@ class SteadyState:
 
     @property
     def steady(self) -> bool | None:
-        """True if the mixes are steady; None with too few of them."""
+        """True if the mixes are steady; None with too few mixes."""
         if self.begins is None:
             return None
         return self.enough and all(drift.kept for drift in self.drifts)
 
     @property
     def first_mix(self) -> int | None:
-        """Number of mixes before the part that may be steady."""
+        """Number of mixes before the possibly steady part; None with too few mixes."""
         return None if self.begins is None else self.batches[self.begins].first
 
     @property
     def rate(self) -> float | None:
-        """Mixes per second of the part that may be steady."""
+        """Mixes per second in the possibly steady part; None with too few mixes."""
         return None if self.begins is None else _rate(self.batches[self.begins :])
 
     def drift(self, series: str) -> Drift | None:
-        """Return the drift of one series; None if it was not measured."""
+        """Return the drift of a series in the possibly steady part; None if it was not measured."""
         return next((drift for drift in self.drifts if drift.series == series), None)
 
     def facts(self) -> dict[str, Any]:
-        """Return the state as JSON values."""
+        """Return the steadiness as JSON values."""
         return {
             "steady": self.steady,
             "first_mix": self.first_mix,
@@ -169,11 +171,11 @@ class SteadyState:
 
 
 def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
-    """Return whether mixes became steady, and when.
+    """Return the steadiness of mixes, and the batch from which they are steady.
 
     Args:
-        marks: Marks of one phase, in their order; the first is its beginning.
-        clients: A batch has at least a mix of each.
+        marks: Marks of one phase, in their order. The first mark is the beginning of the phase.
+        clients: Number of clients. A batch has at least one mix of each client.
     """
     batches = batched(marks, clients)
     if len(batches) < BATCHES_MIN:
@@ -187,7 +189,8 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
     drifts = tuple(_drift(name, values, begins) for name, values in series.items())
     if begins < len(batches) // 2:
         return SteadyState(batches, begins, drifts, enough=True)
-    # Where the mean is known best from the middle on, it drifts; by how little may be known, too.
+    # MSER found no point in the first half. The whole series may still drift by less than the
+    # bounds.
     whole = tuple(_drift(name, values, 0) for name, values in series.items())
     if all(drift.kept for drift in whole):
         return SteadyState(batches, 0, whole, enough=True)
@@ -195,7 +198,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
 
 
 def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
-    """Return the mixes in at most `BATCHES_MAX` batches of equal size; the rest is in none."""
+    """Return at most `BATCHES_MAX` batches of equal size; remaining mixes are in no batch."""
     if len(marks) < 2:  # noqa: PLR2004 - an interval has two ends
         return ()
     size = max(clients, 1, -(-(marks[-1].mixes - marks[0].mixes) // BATCHES_MAX))
@@ -207,9 +210,9 @@ def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
 
 
 def truncation(values: Sequence[float]) -> int:
-    """Return the number of values to leave out at the beginning by MSER, at most half of them.
+    """Return the number of initial values to discard by MSER, at most half of the values.
 
-    The rest has the smallest variance of its mean, as if its values were independent.
+    The remaining values have the smallest variance of their mean, computed as if independent.
     """
     count = len(values)
     best, least = 0, math.inf
@@ -217,14 +220,14 @@ def truncation(values: Sequence[float]) -> int:
         rest = values[left_out:]
         middle = mean(rest)
         width = sum((value - middle) ** 2 for value in rest) / len(rest) ** 2
-        # Of equal ones the first, whatever a sum is off by.
+        # Among equal variances the first wins, within rounding errors of the sums.
         if width < least * (1 - 1e-9):
             best, least = left_out, width
     return best
 
 
 def trend(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the growth from the first to the last value, with its 90 % interval."""
+    """Return the growth from the first to the last value, and its 90 % interval (low, high)."""
     count, steps = len(values), len(values) - 1
     slopes = sorted((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(values), 2))
     middle = median(slopes)
@@ -244,7 +247,7 @@ def _widening(residuals: Sequence[float]) -> float:
     if whole <= 0:
         return 1.0
     likeness = sum(a * b for a, b in pairwise(off)) / whole
-    # The estimate is too small, by about so much, of few values (Kendall 1954).
+    # The estimated correlation is too low for few values, by about this amount (Kendall 1954).
     likeness += (1 + 3 * likeness) / len(off)
     likeness = min(LIKENESS_MAX, max(0.0, likeness))
     return (1 + likeness) / (1 - likeness)
@@ -254,7 +257,7 @@ def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
     rest = values[begins:]
     level = median(rest)
     if name == THROUGHPUT:
-        # A rate is never below nothing, so it grows by a factor and not by an amount.
+        # A rate cannot be negative, so its growth is a factor.
         grown = trend([math.log(value) for value in rest])
         change, low, high = (level * math.expm1(logarithm) for logarithm in grown)
         within = THROUGHPUT_WITHIN * level
@@ -273,7 +276,7 @@ def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
 
 
 def _without_little(name: str, values: Sequence[float]) -> list[float]:
-    """Reads of which those that are next to nothing are all the same."""
+    """Return a series of reads with all values below one page set to one page."""
     return [value if name == THROUGHPUT else max(PAGE_BYTES, value) for value in values]
 
 
@@ -296,7 +299,7 @@ def _batch(origin: Mark, begin: Mark, end: Mark) -> Batch:
 
 
 def _values(batches: Sequence[Batch], name: str) -> list[float] | None:
-    """A series; None if one batch lacks it."""
+    """Return a series of values, one per batch; None if a batch lacks its value."""
     values = [getattr(batch, name) for batch in batches]
     return None if None in values else values
 

@@ -1,4 +1,4 @@
-"""Figures of a run under a closed or an open load. The power order has none of them."""
+"""Figures of a run under a closed or an open load. A run of single passes has none."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from assay.analysis.operations import NS
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# An operation that starts within this of when it was due starts in time (LDBC's driver rule).
+# An operation that starts at most this late counts as in time (rule of LDBC's driver).
 LATE_START_S = 1.0
-# As many intervals as a line of a terminal can show.
+# Number of intervals that fit into a line of a terminal.
 PACE_INTERVALS_MAX = 60
 
 
 @dataclass(frozen=True)
 class OperationLoad:
-    """One operation of a load; counts as in the record.
+    """Counts, rates and times of one operation of a load.
 
     Attributes:
-        scheduled, ok, skipped, failed: Counts of the measured part.
-        retries: Attempts beyond the first.
-        retries_by_class: The same by class of the error that each came of; of operations only.
+        scheduled, ok, skipped, failed: Numbers of operations in the measured part, by outcome.
+        retries: Number of attempts after the first.
+        retries_by_class: Number of retries by class of the error; for single operations only.
         service_share: Share of the service time of all operations.
-        throughput_per_s: Operations that succeeded, a second.
+        throughput_per_s: Successful operations per second.
         latency: Latency from the due time.
         service: Service time from the start.
-        latency_with_failed: The same, with what failed or never started at its time-out; None if
-            all succeeded, and without a time-out. Of all operations only.
-        driver_lag: How long the driver was busy with others, as part of latency; None in
-            records from before it was measured. Of all operations only.
+        latency_with_failed: Latency with failed and skipped operations counted as timed out;
+            None if all succeeded, or without a time-out. Only for all operations together.
+        driver_lag: The part of latency in which the driver was busy with other operations. None
+            in older records. Only for all operations together.
     """
 
     scheduled: int
@@ -67,12 +67,12 @@ class OperationLoad:
 
 @dataclass(frozen=True)
 class Pace:
-    """A load over time, in as many intervals as fit on a line.
+    """The throughput of a load over time, in as many intervals as fit into a terminal line.
 
     Attributes:
         interval_s: Length of an interval.
-        throughput_per_s: Operations a second of each interval.
-        waiting: The backlog at the end of each interval; None for a closed load.
+        throughput_per_s: Operations per second in each interval.
+        waiting: Backlog (operations) at the end of each interval; None for a closed load.
     """
 
     interval_s: float
@@ -87,10 +87,10 @@ class LoadSummary:
     Attributes:
         load: The requested load.
         window: The measured part.
-        all_operations: Over all operations together.
-        by_name: Each operation.
+        all_operations: Figures of all operations together.
+        by_name: Figures of each operation.
         pace: Throughput over time.
-        schedule: Course of an open load against its schedule. None means a closed load.
+        schedule: Progress of an open load against its schedule; None means a closed load.
     """
 
     load: Load
@@ -102,9 +102,9 @@ class LoadSummary:
 
 
 def load_window(run: Run, times: pl.DataFrame) -> Window | None:
-    """Return the window from the first due operation to the load's end; None if none ended.
+    """Return the span from the first due time to the end of the load; None if no operation ended.
 
-    A complete load lasts for the requested time, or until its last operation ended.
+    A load that ran to its end lasts for the requested time, or until its last operation ended.
     """
     begun, ended = times["scheduled_ns"].min(), times["finished_ns"].max()
     if not isinstance(begun, int) or not isinstance(ended, int):
@@ -116,10 +116,10 @@ def load_window(run: Run, times: pl.DataFrame) -> Window | None:
     return Window(begun, ended) if ended > begun else None
 
 
-# Several checks ask for the same run's, one after another.
+# Cached, because several checks in succession need the summary of the same run.
 @lru_cache(maxsize=1)
 def summarise_load(run: Run) -> LoadSummary | None:
-    """Return the figures of a load; None for the power order, or if nothing ended."""
+    """Return the figures of a load; None without a load, or if no operation ended."""
     load = load_of(run.facts)
     if load is None:
         return None
@@ -139,7 +139,7 @@ def summarise_load(run: Run) -> LoadSummary | None:
 
 
 def open_schedule(run: Run, load: Load) -> Schedule | None:
-    """Return an open load's course against its schedule; None if nothing ended."""
+    """Return an open load's progress against its schedule; None if no operation ended."""
     times = measured_times(run.table("events"))
     window = load_window(run, times)
     if window is None:
@@ -156,7 +156,7 @@ def _schedule(
 
 
 def run_backlog(times: pl.DataFrame, window: Window, load: Load) -> pl.DataFrame | None:
-    """The backlog over time of an open load; None for a closed one, which has none."""
+    """Return the backlog of an open load over time; None for a closed load."""
     if load.shape != OPEN:
         return None
     return backlog(times, window, round((load.late_limit_s or 0.0) / NS))
@@ -173,7 +173,7 @@ def _all_operations(times: pl.DataFrame, window: Window, run: Run) -> OperationL
 
 
 def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:
-    """Return the load of each operation, sorted by name."""
+    """Return the figures of each operation, sorted by name."""
     ended = succeeded(times)
     whole_ns = int(ended["service_ns"].sum())
     parts = {key[0]: part for key, part in ended.partition_by("operation", as_dict=True).items()}
@@ -196,7 +196,7 @@ def _with_classes(
 
 
 def _counts(times: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Columns: those of `by`, scheduled, ok, skipped, failed, retries."""
+    """Return counts of operations: the columns of `by`, scheduled, ok, skipped, failed, retries."""
     outcomes = [
         (pl.col("outcome") == word).sum().alias(word) for word in ("ok", "skipped", "failed")
     ]
@@ -231,16 +231,16 @@ def _pace(times: pl.DataFrame, window: Window, waiting: pl.DataFrame | None) -> 
 
 
 def waiting_at_ends(waiting: pl.DataFrame, series: pl.DataFrame) -> list[int]:
-    """The backlog at the end of each interval of a series."""
+    """Return the backlog (operations) at the end of each interval of a series."""
     ends = (series["begin_s"] + series["width_s"]) * (1 + NS)
     places = waiting["time_s"].search_sorted(ends, side="right").cast(pl.Int64) - 1
     return waiting["waiting"].gather(places.clip(lower_bound=0)).to_list()
 
 
 def per_second(run: Run) -> pl.DataFrame | None:
-    """The series of a load, a row a second; None for the power order.
+    """Return a load's throughput and latency over time, one row per second; None without a load.
 
-    Columns: those of `latency.by_interval`, and waiting (the backlog at the end of the second, null
+    Columns: those of `latency.by_interval`, and waiting (backlog at the end of the second; null
     for a closed load).
     """
     load = load_of(run.facts)
@@ -252,7 +252,7 @@ def per_second(run: Run) -> pl.DataFrame | None:
 
 
 def with_waiting(series: pl.DataFrame, waiting: pl.DataFrame | None) -> pl.DataFrame:
-    """The series with the backlog as its column `waiting`, null without any."""
+    """Return a series with the backlog as its column `waiting`; null without a backlog."""
     backlog = None if waiting is None else waiting_at_ends(waiting, series)
     column = pl.Series("waiting", backlog or [None] * series.height, dtype=pl.Int64)
     return series.with_columns(column)

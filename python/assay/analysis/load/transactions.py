@@ -1,8 +1,8 @@
-"""A specified mix of transactions in figures: its rate, and each type with its share and limits.
+"""Results of a specified transaction mix: its rate, and each type's share and latency.
 
-Counted are transactions that succeeded in the measured part, whatever they decided: one that rolled
-back on purpose is done. Shares are of all that succeeded. A limit is of the 90th percentile of
-latency, which counts from when a transaction was due.
+Successful transactions of the measured part count, including those that roll back by intention.
+Shares are relative to all successful transactions. A limit applies to the 90th percentile of
+latency, which counts from the due time.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rate:
-    """A run's rate as its specification defines it.
+    """A run's transaction rate as its specification defines it.
 
     Attributes:
-        specified: Such as tpmC.
-        name: Name of this run's rate. It differs from the specification's without waits.
+        specified: The specification's name of the rate, such as tpmC.
+        name: Name of this run's rate. Without think times it differs from `specified`.
         value: Number of successful executions in each period of the rate, such as a minute.
         counted: Total number of successful executions.
-        operation, seconds: What is counted, and for how long.
-        waits: Whether clients waited as people do.
-        least, most: Possible range with waits at this scale. None means no limit.
-        clients, terminals: Clients that there were, and how many there have to be with waits.
+        operation, seconds: The operation that counts, and the seconds in which it was counted.
+        waits: Whether clients waited for keying and think times.
+        least, most: Possible range of the rate with waits at this scale; None means no limit.
+        clients, terminals: Number of clients, and number that the specification requires with
+            waits.
     """
 
     specified: str
@@ -48,22 +49,22 @@ class Rate:
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the value: that of a count is about its square root."""
+        """The standard error of the rate: the error of a count is about its square root."""
         return self.value / math.sqrt(self.counted) if self.counted else math.inf
 
 
 @dataclass(frozen=True)
 class TransactionType:
-    """One type of transaction.
+    """The results of one type of transaction.
 
     Attributes:
         name, title: Name and title in the workload.
         ok, failed: Number of transactions that succeeded and failed.
         share: Share of all successful transactions; None if none succeeded.
-        share_min: Lowest share that the specification allows. None means no limit.
-        retries: Attempts that were made again, by class of their error.
-        latency, service: Times of successful transactions.
-        limit_s: Limit of the 90th percentile of latency. None means no limit.
+        share_min: Lowest share that the specification allows; None means no limit.
+        retries: Number of retried attempts, by class of their error.
+        latency, service: Latency and service time of successful transactions.
+        limit_s: Limit of the 90th percentile of latency; None means no limit.
         limit_kept: Whether the limit was met; None if no limit, or too few transactions succeeded.
     """
 
@@ -82,13 +83,13 @@ class TransactionType:
 
 @dataclass(frozen=True)
 class Transactions:
-    """Results of a specified mix of transactions."""
+    """The results of a specified transaction mix: its rate and its transaction types."""
 
     rate: Rate | None
     types: tuple[TransactionType, ...]
 
     def facts(self) -> dict[str, Any]:
-        """Return rate and types as JSON values."""
+        """Return the rate and the transaction types as JSON values."""
         return {
             "rate": None if self.rate is None else asdict(self.rate),
             "types": [asdict(transaction) for transaction in self.types],
@@ -96,7 +97,7 @@ class Transactions:
 
 
 def transactions(run: Run, load: LoadSummary | None) -> Transactions | None:
-    """Return the mix of a workload that specifies one; None for others, and without a load."""
+    """Return the results of a specified mix; None without a specification or a load."""
     workload = run.facts["workload"]
     specified = workload.get("rate") or workload.get("shares_min") or workload.get("limits_s")
     if load is None or not specified:

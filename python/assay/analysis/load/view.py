@@ -1,4 +1,4 @@
-"""Small data frames for the charts of a load, however many operations it had."""
+"""Data frames for the charts of a load, small for any number of operations."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 SERIES_INTERVALS_MAX = 300
 BACKLOG_POINTS_MAX = 250
-# More lines than these cannot be told apart.
+# More lines in one chart cannot be distinguished.
 CURVES_MAX = 8
 
 
 @dataclass(frozen=True)
 class LoadView:
-    """Tidy frames over seconds since the measured part began.
+    """Data frames for charts of a load over seconds since the measured part began.
 
     Attributes:
         interval_s: Length of an interval of `series`.
-        series: What `by_interval` gives, with `waiting` (null for a closed load).
-        heat: What `heat_map` gives, its columns `heat_column_s` wide.
+        series: The frame of `by_interval`, with the column `waiting` (null for a closed load).
+        heat: The frame of `heat_map`, with columns that are `heat_column_s` wide.
         curves: operation, beyond_share, seconds: the tail of each operation's latency.
-        curves_left_out: Operations that have no curve, because there are too many.
-        backlog: time_s, waiting; None for a closed load.
+        curves_left_out: Number of operations without a curve, because there are too many.
+        backlog: The backlog over time: time_s, waiting; None for a closed load.
     """
 
     interval_s: float
@@ -51,7 +51,7 @@ class LoadView:
 
 
 def load_view(run: Run) -> LoadView | None:
-    """Return the charts' data; None for the power order, or if nothing ended."""
+    """Return the charts' data; None without a load, or if no operation ended."""
     load = load_of(run.facts)
     times = None if load is None else measured_times(run.table("events"))
     window = None if times is None else load_window(run, times)
@@ -73,13 +73,13 @@ def load_view(run: Run) -> LoadView | None:
 
 
 def _thinned(waiting: pl.DataFrame) -> pl.DataFrame:
-    """Every so manieth instant, the last one among them."""
+    """Return the backlog at every n-th instant, including the last one."""
     step = max(1, -(-waiting.height // BACKLOG_POINTS_MAX))
     return waiting.reverse().gather_every(step).reverse()
 
 
 def _curves(ended: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Curves of the most frequent operations, and how many are left out."""
+    """Return latency curves of the most frequent operations, and the number of those without."""
     parts = ended.select("operation", "latency_ns").partition_by("operation")
     parts = sorted(parts, key=lambda part: -part.height)
     rows = [

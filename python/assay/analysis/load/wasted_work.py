@@ -1,8 +1,8 @@
-"""Statements that were answered under a load, and work that was done in vain.
+"""Counts answered statements under a load, and the time wasted on failed attempts.
 
-Counted are statements of operations that succeeded, in their last attempt, and those of attempts
-that failed and were made again, as far as these are noted. An operation of one statement is one.
-Statements of operations that failed for good are not noted anywhere, and so they are not counted.
+Two kinds of statements count: those in the last attempt of successful operations, and those in
+recorded failed attempts that were retried. An operation of one statement counts as one.
+Statements of operations that failed finally are not recorded, so they do not count.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# A column that attempts of older records have not.
+# Column of attempts that older records lack.
 ANSWERED = "statements"
 
 
 @dataclass(frozen=True)
 class Work:
-    """The work of sessions in the measured part.
+    """The work of all sessions in the measured part.
 
     Attributes:
-        statements: Answered, of operations that succeeded, in their last attempt.
+        statements: Number of answered statements in the last attempt of successful operations.
         statements_again: Number of statements answered in failed attempts that were retried; None
             if not recorded.
-        attempts: Attempts that failed and were made again.
+        attempts: Number of failed attempts that were retried.
         attempts_s: Seconds of the failed attempts, by operation.
         failed_s: Total seconds of operations that failed finally, with all their attempts.
         service_s: Total seconds of all operations.
@@ -48,12 +48,12 @@ class Work:
 
     @property
     def answered(self) -> int:
-        """All statements that are known to have been answered."""
+        """The number of all statements that were recorded as answered."""
         return self.statements + (self.statements_again or 0)
 
     @property
     def wasted_s(self) -> float:
-        """The seconds of all attempts that failed."""
+        """The seconds of all failed attempts."""
         return sum(self.attempts_s.values()) + self.failed_s
 
     @property
@@ -76,7 +76,7 @@ def work_of(run: Run) -> Work:
     ok = done.filter("ok")
     counted = _statements(run, ok.select("sequence"))
     alone = sum(count for name, count in _by_operation(ok) if name not in counted)
-    # What failed for good counts as a whole: its attempts are in it.
+    # The attempts of operations that failed finally are part of `failed_s`.
     again = _attempts(run, ok.select("sequence"))
     return Work(
         statements=alone + sum(counted.values()),
@@ -92,7 +92,10 @@ def work_of(run: Run) -> Work:
 
 
 def _statements(run: Run, ok: pl.DataFrame) -> dict[str, int]:
-    """Statements of operations that succeeded, by operation; none of those with one alone."""
+    """Return the number of statements of successful operations, by operation.
+
+    Operations of a single statement are left out.
+    """
     events_by_name: dict[str, int] = {}
     for part in run.parts(STATEMENTS_STREAM) if run.has(STATEMENTS_STREAM) else ():
         for name, count in _by_operation(part.join(ok, on="sequence", how="semi")):
@@ -106,9 +109,9 @@ def _by_operation(rows: pl.DataFrame) -> list[tuple[str, int]]:
 
 
 def _attempts(run: Run, ok: pl.DataFrame) -> pl.DataFrame:
-    """Attempts that failed, of operations that succeeded.
+    """Return the failed attempts of operations that later succeeded.
 
-    Columns: operation, ns, and statements where it is noted.
+    Columns: operation, ns, and statements if recorded.
     """
     if not run.has(ATTEMPTS):
         return pl.DataFrame(schema={"operation": pl.String, "ns": pl.Int64, ANSWERED: pl.Int64})

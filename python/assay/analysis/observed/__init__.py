@@ -1,1 +1,1 @@
-"""Records of a server's own statements: what each came to, and what its sessions waited for."""
+"""Analyses an observed server: the time of each statement, and the waits of its sessions."""

@@ -1,8 +1,8 @@
-"""Splits observed statements' time by cause, from samples of their sessions.
+"""Splits the time of observed statements by cause, from samples of their sessions.
 
-A session that waits says for what. One that does not is on a CPU, or ready and waiting for one:
-which of both is divided by what all sessions' processes used of each. What they account for of that
-time neither way is not explained.
+A waiting session reports the wait event. A session without a wait event is on a CPU or ready to
+run. The CPU time and run queue time of all sessions' processes explain the time without wait
+events. The remainder is reported as unexplained.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.waits.rules import WaitRules
 
-# Fewer looks do not say what a statement's time went into.
+# Fewer samples are not enough to split a statement's time.
 LOOKS_MIN = 5
 METHOD = "samples of sessions"
 
@@ -32,9 +32,10 @@ class CpuUse:
     """The CPU use of the server's sessions during the observation.
 
     Attributes:
-        on_cpu_s: Time on a CPU.
-        queue_s: Time ready and waiting for one; None if the kernel does not report it.
-        user_share: Share of the CPU time in the server's own code.
+        on_cpu_s: Seconds on a CPU.
+        queue_s: Seconds ready to run and waiting for a CPU; None if the kernel does not report
+            it.
+        user_share: Share of the CPU time in the server's own code, not in the kernel.
     """
 
     on_cpu_s: float
@@ -44,12 +45,13 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class Split:
-    """The time of one statement by cause.
+    """The time of one observed statement by cause.
 
     Attributes:
-        where: Shares by `PARTS`.
-        threads: Sessions and workers at work for one session, mean.
-        cpu_share: Time on a CPU, all threads together, as a share of one session's time.
+        where: Shares of the time by `PARTS`.
+        threads: Mean number of processes (session and workers) that execute the statement for
+            one session.
+        cpu_share: CPU time of all threads together, as a share of one session's time.
     """
 
     where: dict[str, float | None]
@@ -58,12 +60,13 @@ class Split:
 
 
 def cpu_use(processes: pl.DataFrame, sessions: set[int], window: tuple[int, int]) -> CpuUse | None:
-    """Return what processes of the server used: those of sessions, or its one; None if not seen.
+    """Return the CPU use of the server's sessions; None if its processes were not sampled.
 
     Args:
-        processes: The stream.
-        sessions: Their processes, workers included, where sessions have processes of their own.
-        window: Begin and end of looking.
+        processes: Rows of the stream `processes`.
+        sessions: Pids of the sessions and their workers; empty if sessions have no processes of
+            their own.
+        window: Begin and end of the observation.
     """
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
     own = of_engine.filter(pl.col("pid").is_in(sorted(sessions)))
@@ -77,19 +80,20 @@ def cpu_use(processes: pl.DataFrame, sessions: set[int], window: tuple[int, int]
     queue_s = None if queue.null_count() else float(queue.sum()) * NS
     unseen_s = 0.0 if own.is_empty() else _unseen_s(of_engine, edges)
     if queue_s is not None and on_cpu_s:
-        # What ended before it was seen waited for a CPU as the others did.
+        # Processes that ended before a sample are assumed to have waited for a CPU like the
+        # others.
         queue_s *= 1 + unseen_s / on_cpu_s
     return CpuUse(on_cpu_s + unseen_s, queue_s, _user_share(chosen, edges))
 
 
 def _unseen_s(of_engine: pl.DataFrame, edges: tuple[int, int]) -> float:
-    """Return the CPU time of processes that were too short to be sampled: workers, most of them."""
+    """Return the CPU seconds of processes too short to be sampled, which are mostly workers."""
     seen_s = float(process_growth(of_engine, *edges)["cpu_ns"].sum()) * NS
     return max(0.0, account_s(of_engine, edges) - seen_s)
 
 
 def _user_share(processes: pl.DataFrame, edges: tuple[int, int]) -> float:
-    """Return the part of the CPU time that was in the server's own code."""
+    """Return the share of CPU time in the server's own code."""
     ticks = pl.col("user_ns", "system_ns").cast(pl.Int64)
     within = processes.filter(pl.col("time_ns").is_between(*edges)).sort("time_ns")
     grown = within.group_by("pid", "started_ns", maintain_order=True).agg(
@@ -105,7 +109,7 @@ def split_by_cause(seen: pl.DataFrame, rules: WaitRules, used: CpuUse | None) ->
     Args:
         seen: Rows of `weighted_looks`.
         rules: Rules that classify the engine's wait events.
-        used: What sessions used; None if the server's processes are not seen.
+        used: CPU use of the sessions; None if the server's processes were not sampled.
     """
     named = seen.with_columns(_causes(seen, rules)).drop_nulls("statement")
     summed = named.group_by("statement", "cause", maintain_order=True).agg(pl.col("weight_s").sum())
@@ -137,19 +141,19 @@ def _causes(seen: pl.DataFrame, rules: WaitRules) -> pl.Series:
 
 
 def _cause(kind: str, event: str, rules: WaitRules) -> str | None:
-    """Return the cause of a wait; what is a state of executing is none."""
+    """Return the cause of a wait; None if the event only describes a state of executing."""
     cause = rules.cause_of_event(kind, event)
     if cause is None and kind != EXECUTING_STATE:
         return UNCOVERED
     return cause
 
 
-# Engines whose sessions have states say by one, too, that they execute.
+# Engines whose sessions have states use a state for executing, too.
 EXECUTING_STATE = "State"
 
 
 def _executing(executing_s: float, used: CpuUse | None) -> dict[str, float]:
-    """Return the parts of the time in which sessions did not wait, as shares of it."""
+    """Return the parts of the time in which sessions did not wait, as shares of that time."""
     if used is None or not executing_s:
         return {"cpu_user": 1.0}
     on_cpu = min(1.0, used.on_cpu_s / executing_s)

@@ -1,8 +1,8 @@
-"""Makes plans of observed statements from the optimiser's estimates, without execution.
+"""Completes plans of observed statements with the optimiser's estimates, without execution.
 
-A plan without execution has no rows and no times. Its estimates still show whether a full scan
-keeps few rows. An operator's share of the time is assumed proportional to the rows that it handles.
-Findings that depend on this are marked as suspected.
+A plan without execution has no rows and no times. The plan's estimates still show whether a full
+scan keeps few rows. Each operator's share of the time is assumed to be proportional to the rows
+that it handles. Findings that depend on this assumption are marked as suspected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.analysis.observed.scanned import Scanned
     from assay.model.plan import Plan, PlanNode
 
-# A row that is found by an index costs about as much as so many that are read one after another.
+# Assumed cost of a row found by an index, relative to a row read sequentially.
 INDEX_ROW_COST = 4.0
 
 
@@ -30,13 +30,13 @@ def with_estimates(
     seconds: Mapping[str, float],
     scanned: Mapping[str, Scanned],
 ) -> dict[str, tuple[Plan, ...]]:
-    """Return the plans; those without times have estimates as their rows and times.
+    """Return the plans; plans without times get estimated rows and times.
 
     Args:
         plans: Plans by operation.
-        tables: What the engine tells of tables.
-        seconds: Mean time of an execution, by operation.
-        scanned: What the server counted of statements that are one scan.
+        tables: Facts about tables from the engine.
+        seconds: Mean seconds of an execution, by operation.
+        scanned: The server's row counts for statements that consist of one scan.
     """
     return {
         name: tuple(
@@ -48,7 +48,7 @@ def with_estimates(
 
 
 def _counted(plan: Plan, scanned: Scanned | None) -> Plan:
-    """Return the plan with what was counted in the place of estimates."""
+    """Return the plan with the server's row counts instead of estimates."""
     node = None if scanned is None or plan.timed else only_scan(plan)
     if scanned is None or node is None:
         return plan
@@ -83,7 +83,7 @@ def _node(node: PlanNode, tables: Mapping[str, TableFacts], row_s: float) -> Pla
 
 
 def _handled_rows(node: PlanNode, tables: Mapping[str, TableFacts]) -> float:
-    """Return the rows that an operator has to read, by the estimates."""
+    """Return the estimated number of rows that an operator reads."""
     rows = max(1.0, node.estimated_rows or 0.0)
     if node.is_full_scan:
         return rows + (_removed_rows(node, tables) or 0.0)
@@ -91,7 +91,7 @@ def _handled_rows(node: PlanNode, tables: Mapping[str, TableFacts]) -> float:
 
 
 def _removed_rows(node: PlanNode, tables: Mapping[str, TableFacts]) -> float | None:
-    """Return the rows that a full scan with a condition reads in vain; None of others."""
+    """Return the rows that a full scan's condition discards; None for other operators."""
     if node.removed_rows is not None:
         return node.removed_rows
     if not node.is_full_scan or not node.condition or node.estimated_rows is None:

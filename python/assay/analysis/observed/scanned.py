@@ -1,7 +1,8 @@
-"""Rows that a statement read and kept, by the server's counters.
+"""Counts the rows that a statement read and kept, by the server's counters.
 
-They are of one scan where the statement has no other operator that reads or drops rows. Engines
-count the rows that were examined, or the bytes: as many as the table has are the whole table.
+The counts belong to one scan if the statement has no other operator that reads or drops rows.
+Engines count the examined rows, or the bytes read. If a statement reads about as many bytes as
+the table has, it reads the whole table.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from assay.analysis.observed.statements import Watched
     from assay.model.plan import Plan, PlanNode
 
-# Operators that give the rows that they are given, one by one.
+# Operators that return the rows of their input.
 PASSING = {"exchange", "limit", "modify", "projection", "result", "sort", "top-n"}
-# Of a table that is read whole some blocks may not be needed.
+# A scan of a whole table may skip some blocks.
 WHOLE_TABLE_SHARE_MIN = 0.9
 KEPT = ("rows_changed", "rows")
 READ = ("cache_hit_bytes", "cache_read_bytes")
@@ -28,11 +29,11 @@ READ = ("cache_hit_bytes", "cache_read_bytes")
 
 @dataclass(frozen=True)
 class Scanned:
-    """One execution of a statement with one scan, mean.
+    """Mean row counts of one execution of a statement that consists of one scan.
 
     Attributes:
-        examined: Rows that it read.
-        kept: Rows that it returned or changed.
+        examined: Rows that the scan read.
+        kept: Rows that the statement returned or changed.
         says: Sentence on the source of the counts.
     """
 
@@ -42,7 +43,7 @@ class Scanned:
 
 
 def only_scan(plan: Plan) -> PlanNode | None:
-    """Return the full scan if it is the only operator on rows; None otherwise."""
+    """Return the full scan of a plan without other operators that drop rows; None otherwise."""
     nodes = [node for node in plan.root.walk() if node.operator not in PASSING]
     return nodes[0] if len(nodes) == 1 and nodes[0].is_full_scan else None
 
@@ -52,7 +53,7 @@ def scanned_rows(
     plans: Mapping[str, tuple[Plan, ...]],
     tables: Mapping[str, TableFacts],
 ) -> dict[str, Scanned]:
-    """Return the counts of statements that consist of one full scan, by name."""
+    """Return the row counts of statements that consist of one full scan, by name."""
     made = {}
     for name, watched in statements:
         node = only_scan(plans[name][0]) if len(plans.get(name, ())) == 1 else None

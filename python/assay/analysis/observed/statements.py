@@ -2,7 +2,7 @@
 
 Counters are exact but incomplete. Samples are right on average and include work that the server
 does not count: commits, and unfinished statements. So a statement's time comes from counters,
-unless samples differ by more than chance.
+unless samples differ from the counters by more than chance.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ if TYPE_CHECKING:
 
 COUNTED_TIMES = ("execution_seconds", "planning_seconds")
 CALLS, ROWS = "calls", "rows"
-# What looks differ from counters by is chance within so many standard errors.
+# Samples and counters that differ by at most this many standard errors agree.
 ERRORS_MAX = 3.0
-# Of a statement that takes longer, most of one execution may lie outside of the time of looking.
+# Most of a single longer execution may lie outside of the observation.
 LONG_S = 1.0
 TEXTS = ("statement", "application", "database", "wait_kind", "wait_event")
 
 
 @dataclass(frozen=True)
 class Watched:
-    """One statement in the time of looking.
+    """One statement of an observed server during the observation.
 
     Attributes:
         statement: Key of the statement.
-        seconds: Time that sessions spent on it.
+        seconds: Seconds that sessions spent on the statement.
         basis: Source of the time: `counters` or `looks` (samples).
         looks: Number of samples in which a session executed it.
-        looked_s: Time by those samples.
-        counted_s: Execution and planning time by the server's counters; None if not counted.
+        looked_s: Seconds by these samples.
+        counted_s: Seconds of execution and planning by the server's counters; None if not
+            counted.
         counts: Growth of the server's counters, by name; empty if not counted.
     """
 
@@ -51,12 +52,12 @@ class Watched:
 
     @property
     def calls(self) -> float | None:
-        """The number of executions; None if not counted."""
+        """The number of executions of the statement; None if not counted."""
         return self.counts.get(CALLS)
 
     @property
     def mean_s(self) -> float | None:
-        """Mean time of an execution; None if executions are not counted."""
+        """Mean seconds of an execution; None if executions are not counted."""
         calls = self.calls
         return self.seconds / calls if calls else None
 
@@ -66,12 +67,12 @@ def weighted_looks(
 ) -> pl.DataFrame:
     """Return the samples of working sessions: the columns of the stream, and weight_s.
 
-    The weight of a sample is the time half-way to its neighbours.
+    The weight of a sample is the time between the midpoints to its neighbours.
 
     Args:
-        looks: The stream.
-        window: Begin and end of looking.
-        aliases: Keys that stand for others.
+        looks: The stream of samples.
+        window: Begin and end of the observation.
+        aliases: Statement keys to replace, with their replacements.
     """
     within = looks.filter(pl.col("time_ns").is_between(*window)).with_columns(
         pl.col(TEXTS).cast(pl.String)
@@ -85,21 +86,21 @@ def weighted_looks(
 
 
 def looks_taken(looks: pl.DataFrame, window: tuple[int, int]) -> int:
-    """Return the number of samples."""
+    """Return the number of times at which sessions were sampled within a window."""
     within = looks.filter(pl.col("time_ns").is_between(*window))
     return within.filter(pl.col("session").is_null()).height
 
 
 def statement_keys(looks: pl.DataFrame, counts: pl.DataFrame) -> list[str]:
-    """Return the keys of all statements that were seen or counted."""
+    """Return the keys of all statements that were sampled or counted."""
     keys = [frame["statement"].cast(pl.String).drop_nulls() for frame in (looks, counts)]
     return pl.concat(keys).unique(maintain_order=True).to_list()
 
 
 def counted_growth(counts: pl.DataFrame) -> dict[str, dict[str, float]]:
-    """Return what each statement's counters grew by; after a reset, what they stand at.
+    """Return the growth of each statement's counters; after a reset, their last values.
 
-    The first and last readings are those around the time of looking.
+    The first and last readings are those around the observation.
     """
     plain = counts.with_columns(pl.col("statement", "counter").cast(pl.String)).sort("time_ns")
     first, last = pl.col("value").first(), pl.col("value").last()
@@ -118,7 +119,7 @@ def watched_statements(
     window: tuple[int, int],
     aliases: Mapping[str, str] | None = None,
 ) -> list[Watched]:
-    """Return all statements that were sampled or counted, largest time first."""
+    """Return all statements that were sampled or counted, the largest time first."""
     seen = weighted_looks(looks, window, aliases).filter(
         pl.col("leader").is_null() & pl.col("statement").is_not_null()
     )
@@ -158,6 +159,6 @@ def _watched(statement: str, looked: list[float], counts: Mapping[str, float] | 
 
 
 def look_interval_s(looks: pl.DataFrame) -> float | None:
-    """Return the median time between two samples in seconds."""
+    """Return the median time between two samples in seconds; None with fewer than two."""
     gap_ns = looks.filter(pl.col("session").is_null())["time_ns"].unique().sort().diff().median()
     return None if gap_ns is None else cast("float", gap_ns) * NS

@@ -1,6 +1,6 @@
-"""A server that was observed, as the summary that runs have: statements are its operations.
+"""Summarises an observed server in the form of a run, with statements as operations.
 
-Rooms that need single executions have nothing to tell: the server counts sums.
+Sections that need single executions are empty, because the server counts only sums.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
     from assay.record.reader import Run
 
-# A session that was seen at work so often is one of those that are observed.
+# A session with at least this many samples at work belongs to the observed ones.
 OWN_LOOKS_MIN = 3
 NO_PERCENTILES = "percentiles, fastest and slowest executions: "
 SUMS = "the server counts sums, not single executions"
@@ -61,10 +61,10 @@ def summarise_observed(
     """Return the summary of an observation.
 
     Args:
-        run: The record.
-        used: CPU accounts of the time of looking.
-        counted: What the engine counted.
-        cores: CPUs that the server may use.
+        run: The observation.
+        used: CPU accounts during the observation.
+        counted: The engine's counters.
+        cores: Number of CPUs that the server may use.
         probe_share: CPU time of all probes, as a share of a core.
 
     Raises:
@@ -77,7 +77,7 @@ def summarise_observed(
     aliases = run.facts["observed"]["aliases"]
     seen = weighted_looks(looks, window, aliases)
     watched = watched_statements(looks, run.table("statement-counts"), window, aliases)
-    # One that was killed has no names: the keys say which statement it is.
+    # An observation that was killed has no names of statements, so the keys are used.
     names = run.facts["observed"]["names"] or {one.statement: one.statement for one in watched}
     told = [one for one in watched if one.statement in names]
     use = _cpu_use(run, seen, window)
@@ -177,7 +177,7 @@ def _case(
     return replace(
         case,
         blockers=_blockers(run, seen),
-        # Whoever works there is what is observed.
+        # All clients of an observed server belong to the observation.
         other_clients={},
         client_queue_share=None,
         is_observed=True,
@@ -185,7 +185,7 @@ def _case(
 
 
 def _with_plans(case: Case, told: Sequence[tuple[str, Watched]]) -> Case:
-    """Return the case with plans completed by what the server counted, else by estimates."""
+    """Return the case with plans completed by the server's row counts, or else by estimates."""
     scanned = scanned_rows(told, case.plans, case.tables)
     return replace(
         case,
@@ -195,7 +195,7 @@ def _with_plans(case: Case, told: Sequence[tuple[str, Watched]]) -> Case:
 
 
 def _blockers(run: Run, seen: pl.DataFrame) -> tuple[Blocker, ...] | None:
-    """Return who was waited for; sessions that were often seen at work are those observed."""
+    """Return the sessions that others waited for; sessions often seen at work are observed ones."""
     window = window_of(run)
     if window is None or not run.has("blockers"):
         return None
@@ -219,7 +219,7 @@ def _whole(told: Sequence[Watched], splits: Mapping[str, Split]) -> Where | None
 
 
 def _sessions(run: Run, seen: pl.DataFrame, window: tuple[int, int]) -> dict[str, Any] | None:
-    """Return who used the server's CPU time, a session a process that was seen at work."""
+    """Return the server's CPU time by session; None unless each session is a process."""
     if not run.has("processes") or seen["tid"].drop_nulls().len():
         return None
     leaders = seen.filter(pl.col("leader").is_null()).select(
@@ -247,14 +247,14 @@ def _metrics(told: Sequence[Watched], window: tuple[int, int]) -> dict[str, floa
 
 
 def _without_trial(finding: Finding) -> Finding:
-    """Return the finding with the change itself: what was observed cannot be played again."""
+    """Return the finding with the change itself as advice, because no run can be repeated."""
     advice, to_try = finding.advice, finding.to_try
     if to_try is not None and to_try.startswith(TRIAL):
         to_try = f"what {to_try.rpartition('` ')[2]}"
         if advice is not None and advice.kind == "index":
             columns = advice.values["columns"].replace(",", ", ")
             to_try = f"an index on {advice.subject} ({columns})"
-        # The statements that make it say as much.
+        # The finding's statements already describe the change.
         to_try = None if finding.change is not None else to_try
     return replace(finding, advice=None, to_try=to_try)
 

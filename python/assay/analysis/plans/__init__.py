@@ -1,1 +1,1 @@
-"""Captured plans: their shapes, their work, and their differences."""
+"""Captured plans: their shapes, their kinds of work, and their differences."""

@@ -15,7 +15,7 @@ _NAMED = re.compile(
     r"(?:\b(?:from|(?:straight_)?join|update)|,)\s+([\w.\"`]+)\s+(?:as\s+)?([A-Za-z_]\w*)",
     re.IGNORECASE,
 )
-# What may follow a table that has no other name.
+# Keywords that may follow a table without an alias.
 KEYWORDS = frozenset(
     (
         *(
@@ -43,11 +43,11 @@ _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 def by_table(
     plans: Mapping[str, tuple[Plan, ...]], tables: Collection[str]
 ) -> dict[str, tuple[Plan, ...]]:
-    """Return the plans with conditions and scans that name tables, as the catalogue does.
+    """Return the plans with table names instead of aliases in conditions and scans.
 
     Args:
         plans: Plans by operation, each with its statement's text.
-        tables: Tables of the catalogue. Only their aliases are replaced.
+        tables: Tables of the catalogue. Only aliases of these tables are replaced.
     """
     return {
         operation: tuple(_of_tables(plan, aliases(plan.text or "", tables)) for plan in own_plans)
@@ -58,7 +58,7 @@ def by_table(
 def aliases(text: str, tables: Collection[str]) -> dict[str, str]:
     """Return the table of each alias in a statement.
 
-    An alias of two different tables is left out.
+    An alias for two different tables is left out.
     """
     tables_by_alias: dict[str, set[str]] = {}
     for named, alias in _NAMED.findall(_REMARK.sub(" ", text)):

@@ -1,8 +1,8 @@
-"""Compares two plans of one statement by structure, and the time each change cost.
+"""Compares two plans of one statement by structure, with the time that each change cost.
 
-Operators are matched by the tables that they process, not by position: two joins of the same tables
-are the same step, whatever their method and inputs. So a change of method differs from a change of
-order, and each matched step has its time on both sides.
+Operators are matched by the tables that they process, not by position. Two joins of the same
+tables are the same step, whatever their method and inputs. So a change of method differs from a
+change of order, and each matched step has a time on both sides.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PlanChangeKind = Literal[
     "compiling",
     "estimate",
 ]
-# Changes of what is done; the others are of how it went.
+# Changes of the plan's structure; the other kinds are changes in its execution.
 STRUCTURAL: tuple[PlanChangeKind, ...] = (
     "join order",
     "join method",
@@ -40,20 +40,22 @@ STRUCTURAL: tuple[PlanChangeKind, ...] = (
     "operator",
     "parallelism",
 )
-# How tables are read. Workers come and go with it, so it is said before them.
+# Changes of how tables are read. They often change the number of workers, so they are listed
+# first.
 OF_READING: tuple[PlanChangeKind, ...] = ("access path", "index")
 READS = ("scan", "index scan", "bitmap scan")
 JOINS = ("hash join", "merge join", "nested loop")
 SORTS = ("sort", "top-n")
-# Operators that come and go with those around them, or say nothing of how a statement is done.
+# Operators that depend on neighbouring operators, or that do not show how a statement is
+# executed.
 UNREMARKED = ("hash build", "projection", "result", "filter", "exchange", "subquery", "limit")
 NO_CODE = "no code is generated for it, which took"
-# More tables are not read, they are counted.
+# If there are more tables, their number is shown instead of their names.
 TABLES_NAMED = 4
-# An error of an estimate changed if it is so many times as large or as small, and was ever large.
+# An estimate's error changed if it grew or shrank by this factor and was large on one side.
 ESTIMATE_FACTOR = 4.0
 ESTIMATE_MIN = 10.0
-# Less spilled is a rounding of the engine's.
+# A smaller spill may be a rounding by the engine.
 SPILLED_BYTES_MIN = 1 << 16
 
 
@@ -63,7 +65,8 @@ class Pair:
 
     Attributes:
         before, after: The operators.
-        before_s, after_s: Thread-seconds including all inputs; None if not timed, or no such step.
+        before_s, after_s: Thread-seconds including all inputs; None if not timed, or without
+            such a step.
     """
 
     before: PlanNode | None
@@ -81,14 +84,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class PlanChange:
-    """One thing that is different.
+    """One difference between two plans.
 
     Attributes:
         kind: Kind of change.
         says: Text on the change, such as `lineitem is read by scan, not by index scan of l_order`.
-        before_s, after_s: Thread-seconds that it is about: of a join order, of parallelism and of
-            the whole with all below; of a step its own, with the hash table that is built for it;
-            None if there is no such step, and of estimates, which take none.
+        before_s, after_s: Thread-seconds of the changed part. For a join order, parallelism and
+            the whole plan they include all inputs. For a step they are its own time and that of
+            its hash table; None if the plan has no such step, and for estimates, which take no
+            time.
     """
 
     kind: PlanChangeKind
@@ -98,7 +102,7 @@ class PlanChange:
 
     @property
     def difference_s(self) -> float | None:
-        """The seconds by which the step takes longer; None unless both are timed."""
+        """The seconds by which the changed part takes longer; None unless both sides are timed."""
         if self.before_s is None or self.after_s is None:
             return None
         return self.after_s - self.before_s
@@ -106,12 +110,12 @@ class PlanChange:
 
 @dataclass(frozen=True)
 class PlanComparison:
-    """Two plans side by side.
+    """The comparison of two plans of one statement.
 
     Attributes:
         before, after: The plans.
-        pairs: Matched steps in the order of `after`, then those that only `before` has.
-        changes: Changes of what is done first, the largest difference in time first.
+        pairs: Matched steps in the order of `after`, then the steps that only `before` has.
+        changes: Structural changes first, each group with the largest difference in time first.
     """
 
     before: Plan
@@ -121,20 +125,21 @@ class PlanComparison:
 
     @property
     def changed(self) -> bool:
-        """True if the statement is executed in another way."""
+        """True if the statement is executed in a different way."""
         return any(change.kind in STRUCTURAL for change in self.changes)
 
 
 @dataclass(frozen=True)
 class _Step:
-    """An operator with what it works on.
+    """An operator with the tables that it processes.
 
     Attributes:
-        role: What it is for.
-        tables: The tables below, each with how often.
+        role: Purpose of the operator, such as `read` or `join`.
+        tables: The tables below the operator, each with its number of uses.
         node: The operator.
-        seconds: With all below; None if not timed.
-        own_s: By itself, with the hash table that is built for it; None if not timed.
+        seconds: Thread-seconds with all inputs; None if not timed.
+        own_s: The operator's own thread-seconds, with the hash table that is built for it; None
+            if not timed.
         sides: The tables of each input.
     """
 
@@ -152,7 +157,8 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Pla
     Args:
         before: The plan to compare with.
         after: The plan of the later run.
-        same_engine: Whether an engine's own words for operators mean the same on both sides.
+        same_engine: Whether both plans are of one engine, so that its own operator names are
+            comparable.
     """
     olds, news = _steps(before.root), _steps(after.root)
     matched = _matched(olds, news)
@@ -180,11 +186,11 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Pla
 
 
 def _largest_first(changes: Sequence[PlanChange]) -> list[PlanChange]:
-    """Changes of what is done by their difference in time, then those of how it went."""
+    """Return changes: structural ones by difference in time, then changes in execution."""
     reads_otherwise = any(change.kind in OF_READING for change in changes)
 
     def weight(change: PlanChange) -> tuple[bool, bool, float]:
-        # A step that is new or gone takes all of its time more or less.
+        # A step that only one plan has counts with all of its time.
         difference = (change.after_s or 0.0) - (change.before_s or 0.0)
         follows = reads_otherwise and change.kind == "parallelism"
         return change.kind not in STRUCTURAL, follows, -abs(difference)
@@ -193,7 +199,7 @@ def _largest_first(changes: Sequence[PlanChange]) -> list[PlanChange]:
 
 
 def _steps(node: PlanNode) -> list[_Step]:
-    """The steps of a plan, parents first."""
+    """Return the steps of a plan, parents first."""
     steps: list[_Step] = []
 
     def visit(node: PlanNode) -> tuple[Counter[str], float | None]:
@@ -237,7 +243,7 @@ def _is_beside(node: PlanNode) -> bool:
 def _role(node: PlanNode) -> str:
     """Return the purpose of an operator, whatever its method."""
     if node.operator in READS:
-        # A bitmap is made of an index below the scan of the table that it is for.
+        # A bitmap is built by an index scan below the scan of its table.
         return "read" if node.object is not None else "bitmap"
     if node.operator in JOINS:
         return "join"
@@ -247,7 +253,7 @@ def _role(node: PlanNode) -> str:
 def _matched(
     olds: Sequence[_Step], news: Sequence[_Step]
 ) -> list[tuple[_Step | None, _Step | None]]:
-    """Steps that do the same to the same tables: those most alike first, else in their order."""
+    """Return steps of the same role and tables as pairs: the most similar first, then in order."""
     left: dict[tuple[str, frozenset[tuple[str, int]]], list[_Step]] = {}
     for old in olds:
         left.setdefault((old.role, old.tables), []).append(old)
@@ -279,7 +285,7 @@ def _same_place(_old: _Step, _new: _Step) -> bool:
 
 
 def _of_joins(matched: Sequence[tuple[_Step | None, _Step | None]]) -> Iterator[PlanChange]:
-    """Joins of tables that the other plan never joins without more."""
+    """Yield joins of table sets that the other plan never joins."""
     gone = [old for old, new in matched if old and new is None and old.role == "join"]
     come = [new for old, new in matched if new and old is None and new.role == "join"]
     if not gone and not come:
@@ -306,7 +312,7 @@ def _longest(steps: Sequence[_Step]) -> float | None:
 def _of_pair(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[PlanChange]:
     """Yield the differences of one step that both plans have.
 
-    What is below a step has changes of its own: with its time each of them would be charged again.
+    Steps below have changes of their own, so their time is not counted again.
     """
     ways = _of_way(old, new, same_engine=same_engine)
     for kind, says in (*ways, *_of_figures(old.node, new.node)):
@@ -342,7 +348,7 @@ def _of_way(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[tuple[Plan
 
 
 def same_way(was: PlanNode, now: PlanNode, *, same_engine: bool) -> bool:
-    """Return True if two operators are the same; across engines, by what they do."""
+    """Return True if two operators are the same: by name, or across engines by kind."""
     return was.native == now.native if same_engine else was.operator == now.operator
 
 
@@ -365,7 +371,7 @@ def _near(left: float, right: float) -> bool:
 
 
 def _of_one(old: _Step | None, new: _Step | None) -> Iterator[PlanChange]:
-    """A step that only one of the plans has, where it says something."""
+    """Yield a change for a relevant step that only one of the plans has."""
     step = new or old
     if step is None or (old is not None and new is not None):
         return
@@ -412,7 +418,7 @@ def _named(node: PlanNode) -> str:
 
 
 def _way(node: PlanNode) -> str:
-    """Return how a table is read, with the indexes that find its rows."""
+    """Return how a table is read, as text with the indexes that find its rows."""
     indexes = [node.index] if node.index else []
     if node.operator == "bitmap scan":
         indexes = [below.index for below in node.walk() if below.index]
@@ -428,7 +434,7 @@ def _factor(error: float) -> str:
 
 
 def _tables_text(tables: frozenset[tuple[str, int]]) -> str:
-    """Tables as people name a join: `customer x orders x nation (2)`; of many, how many."""
+    """Return tables as the text of a join: `customer x orders x nation (2)`, or their number."""
     if len(tables) > TABLES_NAMED:
         return f"{sum(count for _, count in tables)} tables"
     named = [name if count == 1 else f"{name} ({count})" for name, count in sorted(tables)]

@@ -1,6 +1,6 @@
-"""Columns that statements read against those that they name: what projection pruning leaves.
+"""Compares the columns that statements read with those that they name (projection pruning).
 
-What reading a column means is the engine's: see docs/numbers/plans.md.
+Each engine defines what reading a column means: see docs/numbers/plans.md.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 SCANS = {"scan", "index scan", "bitmap scan"}
-# A place of a value, and what may look like one and is a text or a name.
+# A parameter such as `$1`, and quoted texts and names that may contain the same characters.
 _VALUE = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|\$\d+""")
 _TYPE = re.compile(r"(?P<name>[a-z]+)(?:\((?P<size>\d+)(?:,\s*\d+)?\))?")
-# Bytes of a value, where its type says them; of texts and decimals the size does.
+# Bytes of a value by its type. For texts and decimals the declared size determines the bytes.
 WIDTHS = {
     "tinyint": 1,
     "smallint": 2,
@@ -45,14 +45,14 @@ DECIMALS = {"decimal", "numeric"}
 
 @dataclass(frozen=True)
 class TableColumns:
-    """One table of source statement.
+    """The columns of one table that one statement reads and names.
 
     Attributes:
-        operation: The operation.
+        operation: Name of the operation.
         statement: Position of the statement in the operation, from 0.
-        name: Name of the statement; None without one.
-        table: The table.
-        read: Columns that the engine reports as read; None if it does not say.
+        name: Name of the statement; None without a name.
+        table: Name of the table.
+        read: Columns that the engine reports as read; None if it does not report them.
         needed: Columns that the statement names.
         unneeded: Columns that are read and not named; empty if reads are not reported.
         unneeded_bytes: Maximum bytes of those columns in a row, by their declared types; None if a
@@ -70,10 +70,10 @@ class TableColumns:
 
 
 def table_columns(run: Run) -> tuple[TableColumns, ...]:
-    """Tables of all statements that a run has a plan of, in the order of plans.
+    """Return the columns of all tables in statements with a plan, in the order of plans.
 
-    Statements whose grammar is not known, and tables that the workload does not declare or that
-    rows are only put into, are left out.
+    Left out are statements whose SQL dialect is not known, tables that the workload does not
+    declare, and tables into which rows are only inserted.
     """
     capture = captured(run)
     return tuple(
@@ -92,7 +92,7 @@ def columns_of_plan(
     Args:
         plan: Plan of the statement, with its text.
         tables: Types of columns by table.
-        grammar: Name of the dialect in sqlglot; None for the grammar that all dialects share.
+        grammar: Name of the SQL dialect in sqlglot; None for the syntax that all dialects share.
     """
     needed = None if plan.text is None else named_columns(plan.text, tables, grammar)
     if needed is None:
@@ -100,7 +100,8 @@ def columns_of_plan(
     columns, aliases = needed
     columns_read: dict[str, dict[str, None] | None] = {}
     for node in plan.root.walk():
-        # A change that gives rows back tells what it reads beyond the scan below it.
+        # A data change that returns rows reports the columns that it reads in addition to its
+        # scan.
         gives = node.operator == "modify" and node.columns is not None
         if node.object is not None and (gives or node.operator in SCANS):
             table = aliases.get(node.object.lower(), node.object.lower())
@@ -139,10 +140,10 @@ def _columns_of_table(
 def named_columns(
     text: str, tables: Mapping[str, Mapping[str, str]], grammar: str | None
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]] | None:
-    """Columns that a statement names, by table, and which table each of its aliases is.
+    """Return the columns that a statement names, by table, and the table of each alias.
 
-    A column without a table's name counts for each table of the statement that has such a column.
-    The result is None if the statement's grammar is not known.
+    A column without a table's name counts for each table of the statement that has such a
+    column. The result is None if the statement cannot be parsed.
     """
     import sqlglot
     from sqlglot import exp
@@ -191,7 +192,7 @@ def _note(
 
 
 def _taken_whole(tree: Expr) -> set[str]:
-    """Tables of queries that have a star alone among what they select."""
+    """Return the tables of queries whose select list contains a star without a table name."""
     from sqlglot import exp
 
     return {
@@ -210,9 +211,9 @@ def _dialect(grammar: str | None) -> str | None:
 
 
 def width_bytes(declared: str) -> int | None:
-    """Return the greatest width of a value of a type; None if the type does not say it.
+    """Return the maximum width of a type's values in bytes; None if the type has no limit.
 
-    A character is taken for source byte, and a decimal for half a byte a digit.
+    A character counts as one byte, and a decimal as half a byte per digit.
     """
     match = _TYPE.match(declared.lower())
     if match is None:

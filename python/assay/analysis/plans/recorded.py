@@ -1,4 +1,4 @@
-"""The recorded plans of a run, their cost, and their worst estimates."""
+"""Reads the recorded plans of a run, their capture cost, and their worst estimates."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-# An estimate within this factor is as good as they get.
+# An estimate within this factor counts as good.
 Q_ERROR_MIN = 2.0
-# An operator matters if it, or the one that asked it for rows, took this much of the plan's time.
+# An operator is relevant if it, or its parent, took this share of the plan's time.
 HURT_SHARE_MIN = 0.05
 NUMBERS = ("estimated_rows", "rows", "rows_margin", "loops", "seconds", "removed_rows")
 BYTES = ("read_bytes", "cached_bytes", "spilled_bytes")
@@ -45,12 +45,13 @@ PLAN_NUMBERS = ("planning_s", "execution_s", "compiling_s", "capture_s")
 
 @dataclass(frozen=True)
 class OperationCost:
-    """The cost of asking an operation for its plans.
+    """The cost of capturing an operation's plans.
 
     Attributes:
-        operation: The operation.
-        capture_s: Elapsed time of all captures of the operation.
-        watched_s: Planning and execution as the engine told them; None if it did not of all.
+        operation: Name of the operation.
+        capture_s: Elapsed seconds of all captures of the operation.
+        watched_s: Seconds of planning and execution by the engine's own count; None unless
+            reported for all statements.
         timed_s: Median service time in the measured part.
         ratio: Time with capturing divided by the timed service time.
     """
@@ -81,16 +82,16 @@ class Captured:
         plans: Plans by operation, one for each statement, without statements that have none.
         missing: Statements without a plan.
         costs: Cost of capturing each operation.
-        capture_s: Elapsed time of all captures. None means no capture.
+        capture_s: Elapsed time of all captures; None means no capture.
         reason: Reason why plans are missing; None if all operations were captured.
-        grammar: The SQL that statements are in, as sqlglot names it; None means what all have in
-            common.
-        tables: Types of columns by table, as they were declared; empty in older records.
-        indexes: By table; None if the engine does not report it.
-        foreign_keys: Foreign keys of all tables; None if the engine does not report it.
-        changed_settings: Changed settings of the optimiser, away from the default; None if the
-            engine does not report it.
-        alternatives: Plans that would be chosen if one thing were changed.
+        grammar: SQL dialect of the statements, by its name in sqlglot; None for the syntax that
+            all dialects share.
+        tables: Declared types of columns, by table; empty in older records.
+        indexes: Indexes by table; None if the engine does not report them.
+        foreign_keys: Foreign keys of all tables; None if the engine does not report them.
+        changed_settings: Optimiser settings that differ from the default; None if the engine
+            does not report them.
+        alternatives: Plans that the optimiser would choose after one change, such as an index.
     """
 
     plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
@@ -112,7 +113,10 @@ def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
 
 
 def captured(run: Run) -> Captured:
-    """Return the plans of a run, with their cost. Missing or damaged files give a reason."""
+    """Return the plans of a run, with their capture cost.
+
+    If files are missing or damaged, the result contains the reason.
+    """
     path = run.dir / RAW_DIR / PLANS_DIR / PLANS_FILE
     if not path.is_file():
         return Captured(reason=_missing_reason(run))
@@ -184,7 +188,7 @@ def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] |
 
 
 def _checked(plan: Plan) -> Plan:
-    """The plan, if its values are what they should be. Raises `ValueError`."""
+    """Return the plan if its values are valid; raise `ValueError` otherwise."""
     _check_numbers(plan, PLAN_NUMBERS)
     _check_numbers(plan, BYTES[:1] + BYTES[2:])
     if not isinstance(plan.operation, str) or not isinstance(plan.statement, int):
@@ -206,7 +210,7 @@ def _check_numbers(of: Plan | PlanNode, names: tuple[str, ...]) -> None:
 
 
 def shares(plan: Plan) -> tuple[float | None, ...]:
-    """Return each operator's own share of the plan's thread-seconds, in `walk`'s order."""
+    """Return each operator's share of the plan's thread-seconds, in the order of `walk`."""
     whole = plan.seconds
     return tuple(
         None if not whole or node.seconds is None else node.seconds / whole
@@ -217,9 +221,9 @@ def shares(plan: Plan) -> tuple[float | None, ...]:
 def worst_estimate(plan: Plan) -> PlanNode | None:
     """Return the relevant operator with the largest error of the estimate; None without one.
 
-    What matters is where the time went: the operator itself, or the one above it, which was chosen
-    for the rows that were expected. What is above inherits an error, so of operators that are off
-    one above the other it is the one with which it begins.
+    An operator is relevant if it took much of the time, or if its parent did, whose method was
+    chosen for the expected rows. Operators above inherit an estimate's error, so the result is
+    the lowest operator at which the error begins.
     """
     whole = plan.seconds
     if not whole:
@@ -242,7 +246,8 @@ def _error(node: PlanNode) -> float:
 def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
     """Return the node in which most of an estimate's error arises.
 
-    Errors multiply, so most of one is inherited if an input has half of its orders of magnitude.
+    Errors multiply, so most of an error is inherited if an input has half of its orders of
+    magnitude.
     """
     while inputs := node.children or _defined(node, bodies):
         below = max(inputs, key=_error)
@@ -253,7 +258,7 @@ def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
 
 
 def _defined(scan: PlanNode, bodies: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
-    """Return the body of the common table expression that a scan reads, where it is known."""
+    """Return the body of the common table expression that a scan reads, if it is known."""
     named = [body for body in bodies if scan.operator == "cte" and body.object == scan.object]
     return named[0].children[-1:] if len(named) == 1 else ()
 

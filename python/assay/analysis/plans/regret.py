@@ -1,6 +1,6 @@
-"""Plan regret: compares the plan that an engine chose with forced plans.
+"""Computes the loss against the fastest plan: the engine's choice compared with forced plans.
 
-The fastest of many plans looks faster than it is, because it was picked for its times. So each
+The fastest of many plans seems faster than it is, because it was selected by its times. So each
 round is compared with the plan that was fastest in the other rounds.
 """
 
@@ -33,28 +33,28 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
     from assay.record.reader import Run
 
-# How a plan came about.
+# Methods of forcing a plan.
 CHOSEN, SWITCHES, NEIGHBOUR, ORDER = "chosen", "switches", "neighbour", "order"
-# Fewer plans have no order to speak of.
+# Fewer plans do not allow a rank correlation.
 RANKED_MIN = 4
 RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
 class ForcedPlan:
-    """One plan of the operation.
+    """One forced plan of an operation, with its times.
 
     Attributes:
-        name: Such as `q09@3`.
+        name: Name of the plan, such as `q09@3`.
         kind: Method of forcing the plan.
         action: Description of how the plan was forced.
-        rounds_s: Time in each round; empty if it did not finish.
+        rounds_s: Seconds in each round; empty if it did not finish.
         cut_off_s: Seconds after which it was cancelled; None if it was not cancelled.
-        failed: Reason of another failure. None means no failure.
+        failed: Reason of another failure; None means no failure.
         cost: Cost by the optimiser's estimate, in its own unit.
-        estimated_rows: Expected rows of all its joins together.
-        rows: Rows that they gave.
-        differs: Difference of its answer from the chosen plan's. None means no difference.
+        estimated_rows: Sum of the rows that the optimiser expects from all joins.
+        rows: Sum of the rows that all joins returned.
+        differs: Difference of its result from the chosen plan's; None means no difference.
         joined: Join order as text.
     """
 
@@ -72,18 +72,18 @@ class ForcedPlan:
 
     @property
     def seconds(self) -> float | None:
-        """Median of its rounds."""
+        """The median seconds over all rounds; None without a time."""
         return median(self.rounds_s) if self.rounds_s else None
 
 
 @dataclass(frozen=True)
 class Rank:
-    """Spearman's rank correlation.
+    """The Spearman rank correlation between an estimate and the time of plans.
 
     Attributes:
         rho: Rank correlation, from -1 to 1.
-        interval: 95 %, by bootstrap over plans.
-        count: Plans.
+        interval: 95 % interval, by bootstrap over plans.
+        count: Number of plans.
     """
 
     rho: float
@@ -93,17 +93,19 @@ class Rank:
 
 @dataclass(frozen=True)
 class Regret:
-    """The time that the best other plan would have saved.
+    """The loss of the engine's choice against the fastest of all forced plans.
 
     Attributes:
-        plans: The fastest first; those that were cut off, then those that failed, come last.
-        chosen: The engine's own choice; one of `plans`.
-        best: The fastest of those with right answers.
-        regret: Time of the chosen plan over that of the best, not below 1 but by noise.
-        by_cost: Whether cost ranks plans as time does; None if there is no cost.
-        by_estimated_rows: The same of rows that joins were expected to give. For an engine without
-            costs these estimates depend on the forced order, so they are not comparable.
-        by_rows: The same of rows that they gave: what is left is not for want of estimates.
+        plans: All plans, the fastest first. Cancelled plans come next, then failed plans.
+        chosen: The plan that the engine chose itself; one of `plans`.
+        best: The fastest plan with right answers.
+        regret: Time of the chosen plan divided by that of the best plan; below 1 only by noise.
+        by_cost: Rank correlation of cost and time; None without costs.
+        by_estimated_rows: Rank correlation of the expected join rows and time. For an engine
+            without costs, these estimates depend on the forced order, so they are not
+            comparable.
+        by_rows: Rank correlation of the actual join rows and time. This correlation shows the
+            limit of cardinality estimates.
     """
 
     plans: tuple[ForcedPlan, ...]
@@ -116,12 +118,12 @@ class Regret:
 
 
 def regret_of(once: Run, rounds: Run | None, planned: Sequence[Run]) -> Regret | None:
-    """The regret of a study's runs; None if the chosen plan has no time.
+    """Return the loss against the fastest plan in a study; None if the chosen plan has no time.
 
     Args:
-        once: Every plan once.
-        rounds: Those that were timed in turns; None means nothing more than once.
-        planned: Runs in which ways were planned, whose estimates are of the plans as chosen.
+        once: The run that executed every plan once.
+        rounds: The run that timed plans in turns; None means that each plan ran only once.
+        planned: Runs that only planned, so that estimates are those of the plans as chosen.
     """
     forced = once.facts["request"]["forced"]
     plans = [plan for name in forced if (plan := _forced(name, once, rounds, planned))]
@@ -179,12 +181,12 @@ def _plan(name: str, runs: Sequence[Run]) -> Plan | None:
 
 
 def seconds_by_name(run: Run) -> dict[str, float]:
-    """Median seconds of each operation that succeeded in the measured part."""
+    """Return the median seconds of each operation's successful measured executions."""
     return {name: median(times) for name, times in times_by_name(run).items()}
 
 
 def times_by_name(run: Run) -> dict[str, list[float]]:
-    """Seconds of each execution that succeeded in the measured part, in their order."""
+    """Return the seconds of each successful measured execution, by operation, in order."""
     seconds: dict[str, list[float]] = {}
     done = _measured(run).filter(pl.col("outcome") == "ok")
     for name, started_ns, finished_ns in done.select(
@@ -206,7 +208,7 @@ def _measured(run: Run) -> pl.DataFrame:
 
 
 def _differs(name: str, run: Run) -> str | None:
-    """Return how a plan's answer differs from that of the plan the engine chose."""
+    """Return how a plan's result differs from that of the engine's choice; None if equal."""
     first = next(iter(run.facts["request"]["forced"]))
     kept, others = run.results(first), run.results(name)
     if not kept or not others:
@@ -219,7 +221,7 @@ def _differs(name: str, run: Run) -> str | None:
 
 
 def _expected(wanted: pl.DataFrame) -> Expected:
-    """Rows as expected ones, in whatever order."""
+    """Return rows as expected rows in any order."""
     lines = expected_text(wanted.columns, wanted.rows()).splitlines()[1:]
     rows = tuple(tuple(field or None for field in line.split(SEPARATOR)) for line in lines)
     return Expected(tuple(wanted.columns), rows, ())
@@ -236,7 +238,7 @@ def _tolerances(run: Run, name: str) -> Tolerances:
 
 
 def leave_one_out(chosen: ForcedPlan, plans: Sequence[ForcedPlan]) -> list[float]:
-    """Return the chosen plan's time over that of the plan fastest in the other rounds."""
+    """Return per round the chosen plan's time over that of the plan fastest in other rounds."""
     whole = [plan for plan in plans if len(plan.rounds_s) == len(chosen.rounds_s)]
     ratios = []
     for number, chosen_s in enumerate(chosen.rounds_s):
@@ -247,7 +249,7 @@ def leave_one_out(chosen: ForcedPlan, plans: Sequence[ForcedPlan]) -> list[float
 
 
 def _without(times: Sequence[float], number: int) -> float:
-    """The mean of logarithms of all rounds but one; of a single round its own."""
+    """Return the mean logarithm of all rounds but one; with a single round, of that round."""
     others = [seconds for at, seconds in enumerate(times) if at != number] or [*times]
     return math.fsum(map(math.log, others)) / len(others)
 
@@ -255,7 +257,7 @@ def _without(times: Sequence[float], number: int) -> float:
 def _ranked(
     plans: Sequence[ForcedPlan], by: Literal["cost", "estimated_rows", "rows"]
 ) -> Rank | None:
-    """Return how well a number ranks plans; plans that were cut off count as the slowest."""
+    """Return the rank correlation of a number and time; cancelled plans count as the slowest."""
     pairs = [
         (number, plan.seconds if plan.seconds is not None else math.inf)
         for plan in plans
@@ -265,7 +267,7 @@ def _ranked(
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]], seed: int = 1) -> Rank | None:
-    """Spearman's rho with average ranks of ties; None of fewer than four pairs, or where all tie.
+    """Return Spearman's rho with average ranks for ties; None for under four pairs or all ties.
 
     C. Spearman, "The proof and measurement of association between two things", 1904.
     """
@@ -297,7 +299,7 @@ def _rho(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Return ranks from 1; equal values share the mean of their ranks."""
     places: dict[float, list[int]] = {}
     for place, value in enumerate(sorted(values), 1):
         places.setdefault(value, []).append(place)

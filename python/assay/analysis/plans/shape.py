@@ -1,7 +1,7 @@
 """The shape of a plan: its operators, tables and their order, without any number.
 
-Two texts whose plans have one shape are executed alike. Two numbers go with it: what the optimiser
-expects a plan to cost, and how many rows its joins give.
+Two statements whose plans have the same shape are executed in the same way. The module `shape`
+also returns the rows of a plan's joins, as expected and as counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MARKS = {"hash join": "#", "merge join": "=", "nested loop": "x"}
 
 
 def shape(plan: Plan) -> str:
-    """Return a plan's text without numbers, which is equal for plans that are executed alike."""
+    """Return a plan's text without numbers; equal texts mean the same execution."""
     return _shape(plan.root)
 
 
@@ -53,19 +53,19 @@ def _joined(node: PlanNode) -> str:
     return f"({f' {mark} '.join(parts)})"
 
 
-# A table by its name in the query, or a join of two of these.
+# A table by its name in the query, or a join of two such orders.
 Order = str | tuple["Order", "Order"]
 
 
 def join_order(plan: Plan, tables: Mapping[str, str]) -> Order | None:
-    """Return the order in which a plan joins the tables of a block.
+    """Return the order in which a plan joins the tables of a query block.
 
     Args:
         plan: The plan.
-        tables: Name of the table by its name in the query; empty of one that is a query itself.
+        tables: Name of the table by its name in the query; empty for a subquery.
 
     Returns:
-        None if the plan does not tell all of them apart.
+        The join order; None if the plan does not identify each table.
     """
     order = _ordered(plan.root, tables)
     return order if order is not None and sorted(_leaves(order)) == sorted(tables) else None
@@ -97,12 +97,12 @@ def _leaves(order: Order) -> list[str]:
 
 
 def join_rows(plan: Plan) -> float | None:
-    """Return the rows that all joins returned together; None if one is unknown."""
+    """Return the sum of the rows that all joins returned; None if one is unknown."""
     return _sum(node.rows for node in _joins(plan))
 
 
 def estimated_join_rows(plan: Plan) -> float | None:
-    """Return the expected rows of all joins together; None if one is unknown."""
+    """Return the sum of the rows expected from all joins; None if one is unknown."""
     return _sum(node.estimated_rows for node in _joins(plan))
 
 

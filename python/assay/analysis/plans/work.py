@@ -1,9 +1,9 @@
-"""Splits the time of plans by kind of work, in the terms of CPU samples.
+"""Splits the time of plans by kind of work, with the same names as CPU samples.
 
-Where an engine's functions have no names, samples say which file they fell into and nothing else.
-Its own plans say what each operator was for, and how long it took. Both are shares of the time of
-threads; but an operator's time has waiting and page faults in it, and all that it called, where a
-sample says of each of these what it is.
+If an engine's functions have no names, a CPU sample shows only the file. The plan shows the
+purpose and time of each operator. Times of operators and CPU samples are both shares of thread
+time. An operator's time includes waits, page faults and all functions that it called, while each
+CPU sample has its own kind of work.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from assay.model.plan import Plan, PlanNode
 
-# What an operator's own time goes into where its plan does not say it. What is only passed on, or
-# computed by others, is none of these.
+# Kind of work of an operator's own time, unless the plan declares one. Operators that only pass
+# rows on are left out.
 BY_OPERATOR = {
     "scan": "scan",
     "index scan": "index look-up",
@@ -42,18 +42,18 @@ BY_OPERATOR = {
     "modify": "update",
     "result": "result",
 }
-# The key of an operator's details that lists work of other words within its time.
+# Key of an operator's details that lists other kinds of work within its time.
 ALSO = "also"
 
 
 @dataclass(frozen=True)
 class Mixed:
-    """The time of operators whose work includes another kind, which no plan separates.
+    """The time of operators whose work includes other kinds that no plan separates.
 
     Attributes:
-        work: Kind of work to which the time is charged.
+        work: Kind of work to which the time is assigned.
         also: The other kinds of work.
-        seconds: Thread-seconds.
+        seconds: Thread-seconds of these operators.
     """
 
     work: str
@@ -62,13 +62,13 @@ class Mixed:
 
 
 def work_of(node: PlanNode) -> str:
-    """Return the kind of work of an operator's own time."""
+    """Return the kind of work that takes an operator's own time."""
     word = node.work or BY_OPERATOR.get(node.operator, UNCLASSIFIED)
     return word if word in WORDS else UNCLASSIFIED
 
 
 def plan_work(plan: Plan) -> dict[str, float]:
-    """Return thread-seconds of a plan by kind of work, largest first; empty if it was not timed."""
+    """Return a plan's thread-seconds by kind of work, largest first; empty if not timed."""
     seconds: dict[str, float] = {}
     for node in plan.root.walk():
         if node.seconds is not None:
@@ -80,14 +80,15 @@ def plan_work(plan: Plan) -> dict[str, float]:
 def in_proportion(
     plans: Mapping[str, tuple[Plan, ...]], seconds: Mapping[str, float]
 ) -> dict[str, float]:
-    """Seconds of operations by word of work, most first, divided as their plans' time is.
+    """Return seconds of operations by kind of work, largest first, divided as in their plans.
 
-    With the CPU seconds of each operation this is a profile of CPU time in which plans say only
-    what a statement's time went into, and not how much of it there was.
+    With the CPU seconds of each operation, the result is a profile of CPU time. The plans then
+    determine only the shares of the kinds of work, not the total.
 
     Args:
-        plans: As `analysis.plans.read_plans` has them.
-        seconds: Seconds of each operation; what has no timed plan is `unclassified`.
+        plans: Plans by operation, from `analysis.plans.read_plans`.
+        seconds: Seconds of each operation. An operation without a timed plan counts as
+            `unclassified`.
     """
     work_s: dict[str, float] = {}
     for operation, whole_s in seconds.items():
@@ -116,8 +117,8 @@ def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
 def work_by_operation(plans: Mapping[str, tuple[Plan, ...]]) -> pl.DataFrame:
     """Return each operation's work: operation, work, seconds (threads), share of operation.
 
-    One row per pair that took any time, operations in the order of `plans`, most seconds first.
-    Plans are those of `analysis.plans.read_plans`.
+    There is one row per pair with any time: operations in the order of `plans`, the most seconds
+    first. Plans are those of `analysis.plans.read_plans`.
     """
     rows = [
         (operation, work, seconds)

@@ -1,4 +1,4 @@
-"""Stacks merged by label, as the data of an icicle or flame graph."""
+"""Merges stacks by label into a call tree, as the data of an icicle or flame graph."""
 
 from __future__ import annotations
 
@@ -16,31 +16,34 @@ if TYPE_CHECKING:
 
 ARTEFACT = "artefact"
 NO_FILE = "no file"
-# The node that stands for what is too small to be drawn.
+# Label of the node for callees that are too small to be drawn.
 REST = "…"
 
 
 def call_tree(
     profile: Profile, operation: str | None = None, share_min: float = 0.0
 ) -> dict[str, Any]:
-    """The stacks of all samples within operations (or of one), merged by label: ready for JSON.
+    """Return the stacks of samples within operations, merged by label, as JSON values.
 
     Keys:
         operations: Names, in the order of their first pass.
         samples: Number of samples in the tree, including artefacts.
-        seconds_each: CPU seconds of a sample.
-        labels, modules, works: Texts that nodes name by index; `works` has `artefact` for these.
-        parent: Of each node, the node of its caller, which comes before it; -1: an outermost one.
-        label, module, work: Of each node, indices. Its work is what most samples at it and below it
-            did, and `work_samples` is how many.
-        own, total: Of each node, samples at it, and at it and below it.
-        counts: Of each operation, a list of nodes and the list of its own samples there, so that
-            `zip(*counts[name])` gives pairs.
+        seconds_each: CPU seconds that one sample represents.
+        labels, modules, works: Texts to which nodes refer by index. `works` contains `artefact`
+            for samples that are artefacts.
+        parent: For each node, the index of its caller's node, which comes first; -1 for an
+            outermost node.
+        label, module, work: For each node, indexes of its texts. The work of a node is the most
+            frequent one among samples at and below the node, and `work_samples` is their number.
+        own, total: For each node, the number of samples at it, and the number at and below it.
+        counts: For each operation, a list of nodes and a list of the operation's samples at
+            these nodes, so that `zip(*counts[name])` returns pairs.
 
     Args:
         profile: The profile.
-        operation: Restrict to this operation.
-        share_min: Nodes with less than this share of `samples` are one node `…` of their caller.
+        operation: The only operation to include; None for all operations.
+        share_min: Nodes with less than this share of `samples` are merged into one node `…`
+            below their caller.
     """
     names = operation_names(profile) if operation is None else [operation]
     samples = profile.samples.filter(pl.col("operation").is_in(names)).select(
@@ -63,7 +66,7 @@ def call_tree(
 
 @dataclass
 class _Tree:
-    """Merged nodes: of each its caller (-1: none), label and file; and the node of each stack."""
+    """Merged nodes with caller (-1: none), label and file, and the node of each stack."""
 
     parents: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
@@ -72,7 +75,7 @@ class _Tree:
     nodes: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
     def node(self, parent: int, label: str, module: str) -> int:
-        """The node of a label below another one, made where it is new."""
+        """Return the node of a label below another node, and create it if necessary."""
         key = (parent, label, module)
         node = self.nodes.get(key)
         if node is None:
@@ -83,14 +86,14 @@ class _Tree:
         return node
 
     def totals(self, counts: pl.DataFrame) -> list[int]:
-        """Samples of each node and below it."""
+        """Return the number of samples at and below each node."""
         own = [0] * len(self.parents)
         for stack, samples in counts.select("stack", "samples").iter_rows():
             own[self.of_stack[stack]] += samples
         return _summed(own, self.parents)
 
     def without_small(self, totals: Sequence[int], least: float) -> _Tree:
-        """Return the tree with nodes below `least` samples merged into one of their caller."""
+        """Return the tree with nodes below `least` samples merged into one node of their caller."""
         smaller = _Tree()
         moved: list[int] = []
         for at, parent in enumerate(self.parents):
@@ -105,7 +108,7 @@ class _Tree:
         return smaller
 
     def document(self, counts: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
-        """Return the tree's part of the document of `call_tree`."""
+        """Return the tree's part of the document that `call_tree` returns."""
         size = len(self.parents)
         own = [0] * size
         works = counts["work"].unique().sort().to_list()
@@ -138,7 +141,7 @@ class _Tree:
 
 
 def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
-    """The merged tree of these stacks and their callers."""
+    """Return the merged tree of the given stacks and their callers."""
     framed = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
     rows = framed.select(
         "stack", "parent", "label", pl.col("module").fill_null(NO_FILE)
@@ -148,7 +151,7 @@ def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
     for stack in stacks:
         path = []
         node: int | None = stack
-        # A caller has a lower place in the record than what it called, so this comes to an end.
+        # A caller has a lower index in the record than its callees, so the loop ends.
         while node is not None and node in about and node not in tree.of_stack:
             path.append(node)
             node = about[node][0]
@@ -160,7 +163,7 @@ def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
 
 
 def _summed(own: Sequence[int], parents: Sequence[int]) -> list[int]:
-    """Sum each value with those of all nodes below; callers come before what they called."""
+    """Return each value plus those of all nodes below; callers come before their callees."""
     totals = list(own)
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] >= 0:
@@ -169,7 +172,7 @@ def _summed(own: Sequence[int], parents: Sequence[int]) -> list[int]:
 
 
 def _indexed(values: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The distinct values, and where each one is among them."""
+    """Return the distinct values, and the index of each value among them."""
     places: dict[str, int] = {}
     indices = [places.setdefault(value, len(places)) for value in values]
     return list(places), indices

@@ -1,12 +1,13 @@
 """Compares two profiles: CPU seconds of a pass by work and by symbol, with intervals.
 
-Runs differ in how many passes they have, so seconds of a pass are compared. Passes are what was
-repeated, so the interval comes from how much samples differ from pass to pass. Counts of samples
-are overdispersed: a pass that is slower as a whole has more of all. Their variance is therefore
-that of a Poisson count times a factor of at least 1 that the passes tell (quasi-likelihood:
-McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, 4.5 and 9.2), and the difference of
-two means of unequal variance has the degrees of freedom of Welch (Biometrika 34, 1947) and
-Satterthwaite (Biometrics Bulletin 2, 1946). Of rows that did not change one in twenty may seem to.
+Runs have different numbers of passes, so CPU seconds of a pass are compared. Passes are the
+repetitions, so the interval comes from the variation of samples between passes. Counts of
+samples are overdispersed: a pass that is slower as a whole has more samples of every kind. Their
+variance is therefore that of a Poisson count times a factor of at least 1 that the passes
+determine (quasi-likelihood: McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, 4.5
+and 9.2). The difference of two means of unequal variance has the degrees of freedom of Welch
+(Biometrika 34, 1947) and Satterthwaite (Biometrics Bulletin 2, 1946). One in twenty of the
+unchanged rows may seem changed.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ if TYPE_CHECKING:
 LEVELS = {"total": [], "work": ["work"], "symbol": ["work", "symbol"]}
 KEY = ["work", "symbol"]
 OURS, THEIRS = "ours", "theirs"
-# Of fewer samples a variance cannot be told: none where there were some is no surprise.
+# Fewer samples have no reliable variance: none where a few were expected is no surprise.
 SAMPLES_MIN = 10
 
 
 def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.DataFrame:
     """Return the difference of two profiles in CPU seconds of a pass, largest first.
 
-    Only operations that both have are compared, each with the mean of its passes; without
-    `operation` their means are added up.
+    Only operations of both profiles are compared, each by the mean of its passes. Without
+    `operation` the means are added up.
 
     Columns: level (`total`, `work` or `symbol`); work, symbol (null if the level has none);
-    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share
-    (null of a side without samples); difference_s (ours less theirs), low_s, high_s (95 % interval
-    of it; null if no operation of the row has two passes on either side); is_noise (the interval
-    holds 0, or both sides together have fewer than `SAMPLES_MIN` samples; null without an
-    interval).
+    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds of a pass); ours_share,
+    theirs_share (null for a side without samples); difference_s (ours minus theirs), low_s,
+    high_s (its 95 % interval; null if no operation of the row has two passes on either side);
+    is_noise (True if the interval contains 0, or both sides together have fewer than
+    `SAMPLES_MIN` samples; null without an interval).
     """
     both = [name for name in operation_names(ours) if name in set(operation_names(theirs))]
     names = both if operation is None else [name for name in both if name == operation]
@@ -56,10 +57,11 @@ def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.
 
 
 def as_long_as(theirs: Profile, ours: Profile, operation: str | None = None) -> Profile:
-    """A profile as if a pass of what both have had taken as much CPU time in all as of the other.
+    """Return a profile scaled so that a pass takes as much CPU time as in the other profile.
 
-    So are two scales compared: by where the time goes, not by how much of it there is. The factor
-    is taken as exact: next to a single row's, a total's uncertainty is small.
+    Only operations of both profiles count. Scaling shows where two data scales differ in the
+    distribution of time. The factor is taken as exact, because a total's uncertainty is small
+    compared with that of a single row.
     """
     total = compare(ours, theirs, operation).row(0, named=True)
     if not total["ours_s"] or not total["theirs_s"]:
@@ -82,19 +84,20 @@ def _level(
 def differences(
     rows: pl.DataFrame, sides: Mapping[str, Profile], names: Sequence[str], key: list[str]
 ) -> pl.DataFrame:
-    """Seconds of a pass on both sides, and half the width of the interval of their difference.
+    """Return the seconds of a pass on both sides, and half the interval of their difference.
 
     Columns: those of `key`; ours_samples, theirs_samples; ours_s, theirs_s; difference_s; half_s
     (null if no operation of the row has two passes on either side); others.
+    (null if no operation of the row has two passes on either side); others.
 
     Args:
-        rows: The columns of `key`, operation, side, samples, squares (those of the passes' samples,
-            added up).
+        rows: The columns of `key`, operation, side, samples, squares (sum of the squared samples
+            of passes).
         sides: The profiles, by `OURS` and `THEIRS`.
         names: Operations that are compared.
-        key: What makes rows one.
+        key: Columns that identify a row of the result.
     """
-    # What only one side has was sampled no time on the other, in as many passes as there were.
+    # A row of only one side has no samples on the other side, in all of its passes.
     keys = rows.select(*key, "operation").unique()
     passes = pl.concat(
         _pass_counts(profile, names).with_columns(
@@ -119,7 +122,7 @@ def _pass_counts(profile: Profile, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataFrame:
-    """Samples and their squares over the passes of each operation: work, symbol, operation, ..."""
+    """Return samples and sums of their squares over passes: work, symbol, operation, ..."""
     keys = [
         pl.col(name) if name in by else pl.lit(None, dtype=pl.String).alias(name) for name in KEY
     ]
@@ -139,16 +142,17 @@ def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataF
 
 
 def _pooled_s() -> pl.Expr:
-    """Seconds of a pass if both sides were alike: all samples by all that could be sampled."""
+    """Return an expression: seconds of a pass if both sides were equal, from all samples."""
     return pl.col("samples").sum() / (pl.col("passes") / pl.col("seconds_each")).sum()
 
 
 def _moments(rows: pl.DataFrame) -> pl.DataFrame:
     """Return mean seconds of a pass and the mean's variance, by row, operation and side.
 
-    `observed` is from the passes and null of one alone; `poisson` is what it would be if only the
-    sampling were random, `alike` what that would be if both sides were alike. Of a side that was
-    sampled less, none at all is no surprise, and its own count would say that it is certain.
+    `observed` is the variance between passes, null for a single pass. `poisson` is the variance
+    if only the sampling were random, and `alike` is that variance if both sides were equal. A
+    side with few samples may have none of a row by chance, and its own count would give a
+    variance of zero.
     """
     mean = pl.col("samples") / pl.col("passes")
     scatter = (pl.col("squares") - pl.col("samples") * mean).clip(lower_bound=0)
@@ -163,7 +167,7 @@ def _moments(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sums() -> list[pl.Expr]:
-    """Over operations and sides: means, the factor of overdispersion, degrees of freedom."""
+    """Return sums over operations and sides: means, overdispersion factor, degrees of freedom."""
     repeated = pl.col("observed").is_not_null()
     ours = pl.col("side") == OURS
     freedom = pl.col("observed") ** 2 / (pl.col("passes") - 1)
@@ -180,7 +184,7 @@ def _sums() -> list[pl.Expr]:
 
 
 def _spread() -> list[pl.Expr]:
-    """Half the width of the interval, and the difference."""
+    """Return expressions for half the width of the interval, and for the difference."""
     has_spread = pl.col("freedom_max") > 0
     freedom = pl.col("welch").fill_nan(None).fill_null(pl.col("freedom_max"))
     quantile = freedom.clip(lower_bound=1).map_elements(student_quantile, return_dtype=pl.Float64)
@@ -211,6 +215,6 @@ def _worded(compared: pl.DataFrame, level: str) -> pl.DataFrame:
 
 
 def _share(seconds: str) -> pl.Expr:
-    """Return the share of all seconds; null if there are none."""
+    """Return an expression: the share of all seconds; null if there are none."""
     whole = pl.col(seconds).sum()
     return pl.when(whole > 0).then(pl.col(seconds) / whole)

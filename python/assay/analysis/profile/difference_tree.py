@@ -1,4 +1,4 @@
-"""A call tree whose nodes know by how much their CPU time of a pass differs from another run's."""
+"""Builds a call tree with the difference of each node's CPU time per pass to another run."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ COLUMNS = ("theirs_s", "difference_s", "low_s", "high_s", "is_noise")
 def difference_tree(
     ours: Profile, theirs: Profile, operation: str | None = None, share_min: float = 0.0
 ) -> dict[str, Any]:
-    """Our call tree, as `call_tree` makes it, with the difference of each node to theirs.
+    """Return the call tree of `call_tree`, with each node's difference to another profile.
 
-    Further keys, each with a value a node: theirs_s (CPU seconds of a pass), difference_s (ours
-    less theirs), low_s and high_s (95 % interval), is_noise (as in `compare`). The latter three
-    are null if no operation has two passes; all are null of a node for what is too small.
-    Functions that only the other run called have no node, and are in those of their callers.
+    Further keys, each with one value per node: theirs_s (CPU seconds of a pass), difference_s
+    (ours minus theirs), low_s and high_s (95 % interval), is_noise (as in `compare`). low_s,
+    high_s and is_noise are null if no operation has two passes. All are null for a node that
+    merges small ones. A function that only the other run called has no node; its samples count
+    for its caller.
 
-    Only operations that both have are compared, without artefacts.
+    Only operations of both profiles are compared, without artefacts.
     """
     tree = call_tree(ours, operation, share_min)
     others = set(operation_names(theirs))
@@ -58,7 +59,7 @@ def difference_tree(
 
 
 def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFrame:
-    """Return samples of each node and below it by operation, and their squares over the passes."""
+    """Return samples at and below each node by operation, and their squares over the passes."""
     samples = within_operations(profile).filter(pl.col("operation").is_in(names))
     counts = samples.group_by("stack", "operation", "sequence", maintain_order=True).agg(
         pl.len().alias("samples")
@@ -96,7 +97,7 @@ def _nodes(profile: Profile, tree: dict[str, Any], stacks: list[int]) -> dict[in
     ).iter_rows()
     about = {stack: (parent, label, module) for stack, parent, label, module in rows}
     innermost: dict[int, int] = {}
-    # Whether the path is still one of the tree: below a function that it lacks all are unknown.
+    # Whether the path is in the tree; all frames below a missing function are missing, too.
     inside: dict[int, bool] = {}
     for stack in stacks:
         path = []

@@ -1,4 +1,4 @@
-"""Names the frames of a profile: label, family, file."""
+"""Names the frames of a profile: label, family and file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from assay.analysis.work.names import family, label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Kinds of frames without a function's name; the latter is ours, of stacks that end early.
+# Kinds of frames without a function's name. Assay adds the kind `cut` to stacks that end early.
 KIND_BOUNDS, KIND_NONE, KIND_CUT, KIND_GO = "bounds", "none", "cut", "go"
 NOT_NAMED = (KIND_BOUNDS, KIND_NONE, KIND_CUT)
-# The file that the end of a stack is said to be in where unwinding stopped early.
+# File name at the end of a stack whose unwinding stopped early.
 UNWINDING = "[unwinding]"
 
 
@@ -25,13 +25,14 @@ def named_frames(
     symbols: pl.DataFrame | None,
     families: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Frames with what they are called: frame, label, family, module, kind.
+    """Return frames with their names: frame, label, family, module, kind.
 
     Args:
         frames: Recorded frames.
         modules: Recorded modules.
-        symbols: As recorded; None of a killed run, whose frames have no name.
-        families: Globs of labels that are one line, called as the glob.
+        symbols: Recorded symbols; None for a killed run, whose frames have no names.
+        families: Globs of labels. All labels that match a glob are shown as one line with the
+            glob as its name.
     """
     files = modules.select("module", pl.col("path").str.split("/").list.last().alias("file"))
     named = frames.join(files, on="module", how="left", maintain_order="left")
@@ -79,7 +80,7 @@ def _labelled(frames: pl.DataFrame, families: Sequence[str]) -> pl.DataFrame:
 
 
 def _families(labels: Sequence[str], globs: Sequence[str]) -> list[str]:
-    """The family of each label: the first glob that matches it, or the label with `<*>`."""
+    """Return the family of each label: the first matching glob, or the label with `<*>`."""
     names = Names(labels)
     glob_by_label: dict[str, str] = {}
     for glob in globs:
@@ -91,7 +92,7 @@ def _families(labels: Sequence[str], globs: Sequence[str]) -> list[str]:
 def _place(
     file: str | None, address: int, kind: str, start: int | None, size_bytes: int | None
 ) -> str:
-    """A place without a name: its file and bounds, or its file and address."""
+    """Return a text for code without a name: its file and bounds, or its file and address."""
     of_file = f"{file}+" if file else ""
     if kind == KIND_BOUNDS and start is not None and size_bytes is not None:
         return f"{of_file}{start:#x}..{start + size_bytes:#x}"

@@ -1,9 +1,9 @@
 """Assigns CPU samples to operations.
 
-Where one session plays, everything that the engine does within an operation's time is done for it,
-in whatever process. Where several do, a process tells which session it works for. Threads of an
-embedded engine cannot be assigned to sessions: their work belongs to all current operations
-together.
+With one session, all CPU use of the engine during an operation belongs to the operation, in any
+process. With several sessions, a server process belongs to the session that it serves. Threads
+of an embedded engine cannot be assigned to sessions: their work belongs to all current
+operations together.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import polars as pl
 
 from assay.analysis.operations import is_measured, plain
 
-# What is said to be the operation of samples that are not told apart by it.
+# Name of the operation for samples that cannot be assigned to a single operation.
 ALL_TOGETHER = "all operations"
 KEYS = ("session", "sequence", "operation")
 
 
 def measured_passes(events: pl.DataFrame) -> pl.DataFrame:
-    """The operations of the measured phase that were started and ended, however they ended.
+    """Return the operations of the measured phase that started and ended, with any outcome.
 
-    Columns: sequence, session, operation, started_ns, finished_ns; by start.
+    Columns: sequence, session, operation, started_ns, finished_ns; ordered by start.
     """
     return (
         plain(events.filter(is_measured(events)))
@@ -42,7 +42,7 @@ def are_told_apart(passes: pl.DataFrame, owners: pl.DataFrame | None) -> bool:
 
 
 def as_one(passes: pl.DataFrame) -> pl.DataFrame:
-    """The measured part as one pass of `ALL_TOGETHER`, with neither sequence nor session."""
+    """Return the measured part as one pass of `ALL_TOGETHER`, without sequence and session."""
     return passes.select(
         pl.lit(None, dtype=passes.schema["sequence"]).alias("sequence"),
         pl.lit(None, dtype=passes.schema["session"]).alias("session"),
@@ -58,15 +58,15 @@ def place(
     owners: pl.DataFrame | None,
     background: pl.Series | None = None,
 ) -> tuple[pl.DataFrame, int]:
-    """Samples with session, sequence and operation, and how many nothing says the operation of.
+    """Return samples with session, sequence and operation, and the number of unassigned samples.
 
-    Where samples are not told apart, they have no sequence, and those taken while any operation
-    was under way are of `ALL_TOGETHER`.
+    If samples cannot be assigned to single operations, they have no sequence. Samples during any
+    operation then belong to `ALL_TOGETHER`.
 
     Args:
-        samples: With time_ns and pid, by time.
-        passes: As `measured_passes` gives them.
-        owners: Sessions of server processes, as pairs of pid and session. None if processes do not
+        samples: Samples with time_ns and pid, ordered by time.
+        passes: Rows of `measured_passes`.
+        owners: Sessions of server processes, as pairs of pid and session; None if processes do not
             show their session.
         background: Processes that work for no session.
     """
@@ -86,7 +86,7 @@ def place(
 
 
 def _under_way(samples: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Samples with is_under_way: whether any operation was, at that time."""
+    """Return samples with is_under_way: whether any operation was in progress at that time."""
     busy = passes.select("started_ns", pl.col("finished_ns").cum_max().alias("busy_until_ns"))
     joined = samples.join_asof(
         busy,

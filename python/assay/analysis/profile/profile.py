@@ -1,4 +1,4 @@
-"""A profile: samples of the engine's CPU time, and how they were taken."""
+"""A profile: samples of the engine's CPU time, and the way in which they were taken."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sampling:
-    """The way samples were taken, and facts that are not in the tables.
+    """The way in which samples were taken, and counts that are not in the tables.
 
     Attributes:
         event: Event that triggers samples, such as `cpu-clock`.
-        frequency_hz: Samples a second of CPU time.
-        kernel: Whether the kernel's frames were seen.
-        stacks: `copies` or `frame pointers`.
-        copied_bytes: Bytes of each stack that the kernel copies. None with frame pointers.
+        frequency_hz: Samples per second of CPU time.
+        kernel: Whether frames of the kernel were sampled.
+        stacks: Method of reading stacks: `copies` or `frame pointers`.
+        copied_bytes: Bytes of each stack that the kernel copies; None with frame pointers.
         symbols: Whether functions were named; a killed run has addresses only.
-        notes: Sentences that say why something was not measured.
-        taken: Samples in the measured part, whosever they are.
-        lost, throttled, cut, broken, elsewhere: As in `profile.arrows`, grown in the measured part;
-            None if it was not recorded. Where the whole machine was watched, what was lost may have
-            been of other processes.
+        notes: Sentences with reasons why something was not measured.
+        taken: Number of samples in the measured part, of any process.
+        lost, throttled, cut, broken, elsewhere: Growth of these columns of `profile.arrows` in
+            the measured part; None if not recorded. If the whole machine was sampled, lost
+            samples may belong to other processes.
         ours: Samples of Assay's own threads, which are left out.
         others: Samples of processes that are not the engine's, which are left out.
-        torn: Samples whose stack was not written any more when the run was killed.
+        torn: Samples whose stack was not yet written when the run was killed.
         other_clients: Samples of the server's work for other clients during operations, including
             Assay's probe.
         background: The engine's samples outside of operations.
-        unplaced: Of these, samples that may belong to an operation, but nothing says to which.
-        told_apart: Whether samples are told apart by operation. Threads of an embedded engine do
-            not tell which of several sessions they work for: all are of one operation then, which
-            stands for all, and has no sequence.
-        artefacts: Samples within operations that carry no information on the engine, by reason.
+        unplaced: Number of background samples that may belong to an operation, but cannot be
+            assigned.
+        told_apart: Whether samples are assigned to single operations. Threads of an embedded
+            engine cannot be assigned to one of several sessions. All samples then belong to one
+            operation for all, without a sequence.
+        artefacts: Samples within operations that contain no information about the engine, by
+            reason.
     """
 
     event: str
@@ -69,19 +71,19 @@ class Profile:
 
     Attributes:
         sampling: Facts about the sampling.
-        samples: The engine's samples: time_ns, pid, tid, stack; session, sequence, operation (null:
-            between operations, or in the background); work (null of artefacts), artefact (null of
-            all others), rule (index into `rules`; null if none matched); leaf (the innermost
-            frame, whose label is shown), decided (the frame that the work is said of; null if no
-            frame of the stack has a name).
+        samples: The engine's samples: time_ns, pid, tid, stack; session, sequence, operation
+            (null: between operations, or in the background); work (null for artefacts), artefact
+            (null for all others), rule (index into `rules`; null if none matched); leaf (the
+            innermost frame, whose label is shown), decided (the frame that determines the work;
+            null if no frame of the stack has a name).
         stacks: stack, parent (null: the outermost), frame.
-        frames: frame, label, family, module (name of the file), kind. Labels are functions without
-            parameters, or `libduckdb.so+0x1f300..0x1f5a0` where only bounds are known, or
-            `libduckdb.so+0x1f312`. `family` is the line that it is shown in: template arguments are
-            `<*>`, and what the engine's `families` match is one.
-        passes: The operations that were measured: sequence, session, operation, started_ns,
-            finished_ns; one row for all where they are not told apart.
-        rules: The rules in their order; `samples.rule` counts in it.
+        frames: frame, label, family, module (name of the file), kind. Labels are functions
+            without parameters, or `libduckdb.so+0x1f300..0x1f5a0` if only bounds are known, or
+            `libduckdb.so+0x1f312`. `family` is the displayed name: template arguments are `<*>`,
+            and all labels that match one glob of the engine's `families` share a name.
+        passes: The measured operations: sequence, session, operation, started_ns, finished_ns.
+            One row for all operations if samples cannot be assigned to single ones.
+        rules: The rules in their order, to which `samples.rule` refers by index.
         scaled_by: Factor of all seconds; differs from 1 if two scales are compared.
     """
 

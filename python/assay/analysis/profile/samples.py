@@ -1,9 +1,9 @@
-"""CPU samples of a run, joined to the operations they fell into and to the work they were doing.
+"""Reads the CPU samples of a run, and assigns them to operations and kinds of work.
 
-An *operation* is what the driver issued; *work* is what the engine's code was doing for it (scan,
-hash probe, ...). Each sample stands for `Profile.seconds_each` of CPU time. Shares are of the
-engine's samples within operations that are no artefacts; what lies between operations, or is the
-engine's own background, is counted in `Sampling` and in no table.
+An *operation* is what the driver sent. *Work* is what the engine's code did for the operation
+(scan, hash probe, ...). Each sample represents `Profile.seconds_each` of CPU time. Shares refer
+to the engine's samples within operations, without artefacts. Samples between operations, or of
+the engine's background, are counted in `Sampling` and appear in no table.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ __all__ = [
     "work_table",
 ]
 
-# Threads of ours that live in the host of an embedded engine are named so.
+# Prefix of the names of Assay's threads in the process of an embedded engine.
 OURS = "assay-"
-# Where the rules of a run are from, as errors name it.
+# Source of a run's rules, as error messages name it.
 RECORDED = "operations.toml of the record"
 COUNTED = ("lost", "throttled", "cut", "broken", "elsewhere")
 
 
 @lru_cache(maxsize=4)
 def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | None:
-    """The profile of a run; None if it was not profiled, or nothing was measured.
+    """Return the CPU profile of a run; None without a profile, or if nothing was measured.
 
     Args:
         record: The run.
-        extra_rules: Rules of the reader's own, which come before the recorded ones.
+        extra_rules: The user's own rules, which are applied before the recorded ones.
 
     Raises:
-        UsageError: If a rule is to be refused, with file, index and reason.
+        UsageError: If a rule is invalid; the message has file, index and reason.
         RecordUnreadableError: If a stream is damaged.
     """
     facts = record.sampling
@@ -124,16 +124,17 @@ _SAMPLE_COLUMNS = (
 
 
 def _rules(record: Run, extra_rules: Rules | None) -> Rules:
-    """The reader's rules, then the engine's, then those for what all engines stand on."""
+    """Return the user's rules, then the engine's, then those for code that all engines use."""
     recorded = record.facts.get("engine", {}).get("operations")
     of_engine = rules_of(recorded, RECORDED) if recorded else Rules()
     return combined(extra_rules or Rules(), of_engine, shared_rules())
 
 
 def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
-    """The nodes whose frame is known, callers before what they called.
+    """Return the nodes of the stack tree whose frame is known, callers first.
 
-    They are written in that order. A caller that is missing or comes later is damage, and is none.
+    The record has this order. A node whose caller is missing or comes later is damaged and left
+    out.
     """
     rows = pl.int_range(pl.len(), dtype=pl.UInt32)
     nodes = stacks.unique("stack", keep="first", maintain_order=True).join(
@@ -196,10 +197,11 @@ def judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataF
 def _of_engine(
     record: Run, samples: pl.DataFrame, *, whole_machine: bool
 ) -> tuple[pl.DataFrame, int, int]:
-    """Samples of the engine's threads, and how many of others and of ours were left out."""
+    """Return the engine's samples, and the numbers of other processes' and Assay's samples."""
     others = ours = 0
     if whole_machine and record.has("processes"):
-        # Processes that lived between two looks at them are in no table: the sampler saw them born.
+        # Processes that lived between two samples are in no table, but the sampler recorded
+        # their start.
         of_engine = (
             pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
         )
@@ -218,10 +220,10 @@ def _of_engine(
 
 
 def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
-    """Samples of threads that are not named as ours at that time.
+    """Return the samples of threads that were not named as Assay's at that time.
 
-    A thread has the name of the one that began it until it has its own, and a number that was ours
-    may be another's later. Before a thread was first named its name is taken to be that one.
+    A new thread has the name of its creator until it gets its own name, and a thread id may be
+    reused. Before its first recorded name, a thread counts with that name.
     """
     named = threads.sort("time_ns").select(
         "time_ns", "pid", "tid", pl.col("name").str.starts_with(OURS).alias("is_ours")
@@ -237,7 +239,7 @@ def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
 
 
 def owners_of(record: Run) -> pl.DataFrame | None:
-    """Return which process works for which session; None if not recorded."""
+    """Return the session that each server process works for; None if not recorded."""
     if not record.has("backends") or record.table("backends").is_empty():
         return None
     return owners(record.table("backends"), _table(record, "activity"), _table(record, "processes"))
@@ -252,9 +254,10 @@ def _table(record: Run, stream: str) -> pl.DataFrame | None:
 
 
 def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -> pl.DataFrame:
-    """Samples of what a server does for others, our probes among them, lose the operation.
+    """Return samples, without the operation for work that the server did for other clients.
 
-    It is done in an operation's time, not for it. They keep the sequence, by which they are told.
+    Assay's probes are among these clients. Such work is done during an operation, but not for
+    it. Samples of other clients keep the sequence, which identifies them.
     """
     if served is None:
         return samples

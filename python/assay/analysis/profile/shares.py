@@ -1,4 +1,4 @@
-"""Measures how much of a profile is explained, and its agreement with CPU counters."""
+"""Measures the explained share of a profile, and its agreement with CPU counters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
 
-# Of a normal distribution this many deviations to both sides are 95 %.
+# Half the width of the 95 % interval of a normal distribution, in standard deviations.
 QUANTILE = 1.96
 
 
@@ -27,13 +27,13 @@ class Shares:
     """The explained shares of the samples within operations; None without samples.
 
     Attributes:
-        samples: The denominator: without artefacts.
+        samples: Number of samples without artefacts: the denominator of the shares.
         classified: Share of samples with a kind of work.
         named: Share of samples whose innermost frame has a name.
-        seconds_each: CPU seconds of a sample.
-        sampled_s: CPU seconds of the samples in operations whose CPU time was metered, artefacts
-            included; in all of them where samples are not told apart by operation.
-        metered_s: CPU seconds by the counters around the same operations; None if not metered.
+        seconds_each: CPU seconds that one sample represents.
+        sampled_s: CPU seconds of the samples in operations whose CPU time was metered, including
+            artefacts. Of all operations if samples cannot be assigned to single ones.
+        metered_s: CPU seconds of these operations by counters around them; None if not metered.
     """
 
     samples: int
@@ -45,14 +45,14 @@ class Shares:
 
     @property
     def agreement(self) -> float | None:
-        """Sampled divided by measured CPU seconds; None if not measured."""
+        """Sampled CPU seconds divided by metered CPU seconds; None if not metered."""
         return self.sampled_s / self.metered_s if self.metered_s else None
 
     @property
     def by_chance(self) -> float | None:
         """The distance of `agreement` from 1 that chance explains, at 95 % confidence.
 
-        It is None if CPU time was not measured.
+        The distance is None if CPU time was not metered.
         """
         if not self.metered_s:
             return None
@@ -68,7 +68,7 @@ def shares(record: Run, profile: Profile) -> Shares:
     metered = metered_cpu(record)
     sampled = profile.samples.join(metered.select("sequence"), on="sequence", how="semi")
     if not profile.sampling.told_apart:
-        # Counters around operations that overlap count the same threads more than once.
+        # Counters around overlapping operations count the same threads more than once.
         metered, sampled = metered.clear(), profile.samples.drop_nulls("operation")
     return Shares(
         samples=within.height,
@@ -81,10 +81,10 @@ def shares(record: Run, profile: Profile) -> Shares:
 
 
 def metered_cpu(record: Run) -> pl.DataFrame:
-    """CPU time of each operation that was metered: sequence, cpu_ns.
+    """Return the CPU time of each metered operation: sequence, cpu_ns.
 
-    By the scheduler's clock where all operations have it: that leaves Assay's own threads out, as
-    the samples do, and is exact where user and system time come in ticks.
+    The source is the scheduler's clock if all operations have it. Like the samples, it leaves
+    out Assay's own threads, and it is exact where user and system time are rounded to ticks.
     """
     if not record.has("tasks"):
         return pl.DataFrame(schema={"sequence": pl.UInt64, "cpu_ns": pl.UInt64})

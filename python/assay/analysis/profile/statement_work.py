@@ -1,12 +1,12 @@
 """Splits each statement's CPU time by kind of work, with its share of planning.
 
-Of one session, statements follow each other, and the driver notes when each began and ended by the
-clock that samples are taken by. So a sample of the engine within that time was taken for the
-statement, in whatever thread it was. What the engine does after its answer is of no statement.
+Statements of one session follow each other. The driver records the start and end of each, by the
+clock of the samples. So each sample of the engine within that time belongs to the statement, in
+any thread. The engine's work after the answer belongs to no statement.
 
-What is done before a statement is executed is told by who asked for it, not by what was done:
-memory that the analyser takes is the analyser's. The innermost frame decides that is of a *step*
-(parse, name resolution, optimise) or an operator of the executor.
+Work before execution is assigned by its caller, not by its kind: memory that the analyser
+allocates belongs to the analyser. The deciding frame is the innermost one that belongs to a
+*step* (parse, name resolution, optimise) or to an operator of the executor.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 KEYS = ["operation", "statement"]
-# What an operator of the executor does. All else serves whoever called it, the planner too.
+# Kinds of work of the executor's operators. Other kinds serve their caller, including the
+# planner.
 EXECUTING = (
     "scan",
     "filter",
@@ -45,29 +46,29 @@ EXECUTING = (
     "result",
     "update",
 )
-# What is done for nobody in particular where no frame says for whom, as by a collector's threads.
+# Kinds of work that belong to no caller if no frame names one, as in threads of a collector.
 SERVING = ("memory", "scheduling", "locking", "kernel memory", "idle")
-# Of work on plans what no step claims: a plan that was kept is made ready, and given back.
+# Work on plans outside of all steps: a cached plan is prepared and released.
 SET_UP = "setting up plans"
-# Never for a statement.
+# Kinds of work that are never done for a statement.
 BESIDE = ("maintenance", "idle", DRIVER)
 
 
 @dataclass(frozen=True)
 class StatementWork:
-    """CPU time of statements.
+    """The CPU time of statements, by kind of work and step of planning.
 
     Attributes:
-        executions: operation, statement (null of an operation that is one statement), executions,
+        executions: operation, statement (null for an operation of one statement), executions,
             mean_s (wall time).
-        work: operation, statement, work, samples, seconds (CPU of an execution): what was done for
-            the statement. Planning is no work here, whoever serves it; what is left of its work is
-            `SET_UP`.
-        planning: operation, statement, step, samples, seconds, low_s, high_s (95 %; null of a
-            single execution). `step` is `optimiser/parse` where rules do not tell steps apart; null
-            is all of planning.
-        beside: operation, statement, samples, seconds: what the engine did meanwhile for nobody in
-            particular, such as collecting memory in threads of its own.
+        work: operation, statement, work, samples, seconds (CPU of an execution): the work that
+            was done for the statement. Planning is excluded, with all work that serves it; work
+            on plans outside of its steps is `SET_UP`.
+        planning: operation, statement, step, samples, seconds, low_s, high_s (95 % interval;
+            null for a single execution). `step` is `optimiser/parse` if rules do not distinguish
+            steps; null is all of planning.
+        beside: operation, statement, samples, seconds: the engine's work meanwhile for no
+            caller, such as garbage collection in threads of its own.
     """
 
     executions: pl.DataFrame
@@ -77,10 +78,10 @@ class StatementWork:
 
 
 def executed(run: Run) -> pl.DataFrame | None:
-    """The measured executions of statements, of operations that succeeded, by start.
+    """Return the measured executions of statements in successful operations, by start.
 
-    Columns: sequence (of the operation), session, operation, statement (null of an operation that
-    is one statement), started_ns, finished_ns. None if statements of a session overlap.
+    Columns: sequence (of the operation), session, operation, statement (null for an operation of
+    one statement), started_ns, finished_ns; None if statements of a session overlap.
     """
     if run.facts["request"].get("pipeline"):
         return None
@@ -107,9 +108,9 @@ def executed(run: Run) -> pl.DataFrame | None:
 
 @lru_cache(maxsize=16)
 def statement_work(run: Run) -> StatementWork | None:
-    """CPU time of each statement by work and by step of planning.
+    """Return the CPU time of each statement by work and by step of planning.
 
-    None of a run without CPU samples, of several sessions, or whose statements overlap.
+    None for a run without CPU samples, with several sessions, or with overlapping statements.
     """
     profile, executions = read_profile(run), executed(run)
     if profile is None or executions is None or executions["session"].n_unique() != 1:
@@ -166,10 +167,10 @@ def _seconds(
 
 
 def _with_ends(planned: pl.DataFrame, counts: pl.DataFrame, each_s: float) -> pl.DataFrame:
-    """Steps and all of them together (null), with intervals from execution to execution.
+    """Return steps and their total (null), with intervals from the variation of executions.
 
-    The variance of a mean is that of the counts of executions, and that of a Poisson count at
-    least: of a rare sample a few executions say too little.
+    The variance of a mean is that of the executions' counts, and at least that of a Poisson
+    count, because a few executions show too little of a rare sample.
     """
     both = pl.concat([planned, planned.with_columns(pl.lit(None, dtype=pl.String).alias("step"))])
     of_each = both.group_by(*KEYS, "step", "execution", maintain_order=True).agg(
@@ -204,7 +205,7 @@ def is_sampled(samples: int) -> bool:
 
 
 def _steps(profile: Profile) -> pl.DataFrame:
-    """Return for each stack: step (null: not of planning), is_claimed (matched by a rule)."""
+    """Return for each stack: step (null: not planning), is_claimed (True if a rule matched)."""
     told_apart = any(rule.step for rule in profile.rules.rules)
     asked = replace(
         profile.rules,
@@ -226,14 +227,14 @@ def _steps(profile: Profile) -> pl.DataFrame:
 
 
 def _passed_on(rule: Rule, *, told_apart: bool) -> Rule:
-    """A rule that decides for whom something is done, or passes it on to the caller."""
+    """Return a rule that decides who the work is done for, or defers to the caller."""
     if rule.work in EXECUTING or (rule.work == PLANNING and (rule.step or not told_apart)):
         return rule
     return replace(rule, work=AS_ITS_CALLER, artefact=None, step=None)
 
 
 def _claimed(rules: Rules) -> Rules:
-    """Rules by which what serves anybody is done for the caller, and for nobody without one."""
+    """Return rules that assign serving work to its caller, and without a caller to nobody."""
     return replace(
         rules,
         rules=tuple(
@@ -250,5 +251,5 @@ def _step(rule: Rule) -> str | None:
 
 
 def step_order(step: str | None) -> int:
-    """The place of a step among those of planning, all of it first."""
+    """Return the position of a step among those of planning, with their total first."""
     return 0 if step is None else 1 + (STEPS.index(step) if step in STEPS else len(STEPS))

@@ -1,4 +1,4 @@
-"""The tables of a profile: by symbol, by work, by operation and work, and what lacks a rule."""
+"""Tables of a profile: by symbol, by work, by operation and work, and functions without rules."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from assay.analysis.work.rules import UNCLASSIFIED
 if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile
 
-# An operation with less of a symbol's samples is not named with it.
+# An operation with a smaller share of a symbol's samples is not listed with the symbol.
 NAMED_SHARE = 0.03
-# So many callers say where a symbol was called from.
+# Largest number of callers that are listed for a symbol.
 CALLERS_MAX = 5
 
 
 def within_operations(profile: Profile, operation: str | None = None) -> pl.DataFrame:
-    """Samples within operations, or within one, without artefacts: what shares are shares of."""
+    """Return samples within operations, or within one, without artefacts: the base of shares."""
     inside = pl.col("operation").is_not_null()
     if operation is not None:
         inside = pl.col("operation") == operation
@@ -27,20 +27,20 @@ def within_operations(profile: Profile, operation: str | None = None) -> pl.Data
 
 
 def operation_names(profile: Profile) -> list[str]:
-    """Operations that were measured, in the order of their first pass."""
+    """Return the measured operations, in the order of their first pass."""
     return profile.passes["operation"].unique(maintain_order=True).to_list()
 
 
 def symbols_table(
     profile: Profile, operation: str | None = None, *, families: bool = True
 ) -> pl.DataFrame:
-    """One row per symbol and the work that it did, most samples first.
+    """Return one row per symbol and kind of work, most samples first.
 
     Columns: samples; share; seconds (CPU); work; symbol (family, or label without `families`);
-    module; kind; says (what its rule says; null if none matched); operations (list[str]: those
-    with at least `NAMED_SHARE` of the row's samples, most first), operations_all (whether every
-    operation that has samples has some of the row's, and most of them are named). A function that
-    is called for different work, such as memcpy, has a row for each.
+    module; kind; says (description of its rule; null if none matched); operations (list[str]:
+    those with at least `NAMED_SHARE` of the row's samples, most first), operations_all (whether
+    every operation with samples has some of the row's, and most of them are listed). A function
+    that does several kinds of work, such as memcpy, has a row for each.
     """
     counts = (
         within_operations(profile, operation)
@@ -95,7 +95,7 @@ def symbols_table(
 
 
 def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
-    """One row per word of work, most samples first: work, samples, share, seconds (CPU)."""
+    """Return one row per kind of work, most samples first: work, samples, share, seconds (CPU)."""
     counts = (
         within_operations(profile, operation)
         .group_by("work", maintain_order=True)
@@ -107,7 +107,8 @@ def work_table(profile: Profile, operation: str | None = None) -> pl.DataFrame:
 def matrix(profile: Profile) -> pl.DataFrame:
     """Return each operation's work: operation, work, samples, share of operation, seconds.
 
-    Only pairs that have samples; operations in the order of their first pass, most samples first.
+    Only pairs with samples are listed: operations in the order of their first pass, most samples
+    first.
     """
     names = operation_names(profile)
     counts = (
@@ -161,7 +162,7 @@ def unclassified(profile: Profile, operation: str | None = None) -> pl.DataFrame
 
 
 def callers_of(profile: Profile, stacks: list[int], decided: list[int | None]) -> list[list[str]]:
-    """Return each stack's named frames beyond the one that decided its work, nearest first."""
+    """Return each stack's named frames above the one that decided its work, nearest first."""
     parents = dict(profile.stacks.select("stack", "parent").iter_rows())
     frames = dict(profile.stacks.select("stack", "frame").iter_rows())
     named = ~pl.col("kind").is_in(NOT_NAMED)

@@ -1,4 +1,4 @@
-"""Compares a figure of a study with the article's figure of the same name."""
+"""Compares a figure of a study with the published article's figure of the same name."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from assay.analysis.published.facts import FigureFacts, Value
     from assay.analysis.quantities import Spread
 
-# Amounts of these depend on scale and machine: how they stand to each other can be compared.
+# Amounts in these units depend on scale and machine, so only their ratios are compared.
 RELATIVE = (SECONDS, BYTES, PER_HOUR)
 ROWS_MAX = 32
-# Of more quantities the table says it, and sentences would only repeat it.
+# With more quantities than this, sentences would only repeat the table.
 SAID_MAX = 12
 
 
 @dataclass(frozen=True)
 class Beside:
-    """One quantity of the article, and the study's values.
+    """One quantity of the article, with the study's values.
 
     Attributes:
         key: Key of the article's value and of the measure.
@@ -32,10 +32,10 @@ class Beside:
         unit: Unit of the article's value.
         article: The article's value; for a range its lower end.
         article_high: The upper end of a range.
-        printed: Text of the value in the article.
+        printed: Text of the value as printed in the article.
         ours: The study's values by name of subject; empty if not measured.
         base: Key of the quantity by which the others are divided; None if they are not divided.
-        article_times, our_times: The values divided by the base.
+        article_times, our_times: The values divided by that of the base.
     """
 
     key: str
@@ -51,13 +51,13 @@ class Beside:
 
 
 def compare(figure: Figure, facts: FigureFacts) -> tuple[Beside, ...]:
-    """Return the article's quantities in its order, with ours where both have one unit."""
+    """Return the article's quantities in its order, with the study's values in the same unit."""
     rows = [_beside(figure, key, value) for key, value in facts.measures().items()]
     return tuple(_with_times(row, rows) for row in rows[:ROWS_MAX])
 
 
 def middle(row: Beside) -> float:
-    """Return the article's value, of a range its middle."""
+    """Return the article's value, or the middle of a range."""
     return row.article if row.article_high is None else (row.article + row.article_high) / 2
 
 
@@ -76,7 +76,7 @@ def _beside(figure: Figure, key: str, value: Value) -> Beside:
 
 
 def printed(value: Value) -> str:
-    """An article's value as its unit has it."""
+    """Return an article's value as text in its unit."""
     ends = (value.value,) if value.high is None else (value.value, value.high)
     if value.unit == SECONDS and value.value >= 1:
         return f"{' to '.join(f'{end:g}' for end in ends)} s"
@@ -84,7 +84,7 @@ def printed(value: Value) -> str:
 
 
 def _with_times(row: Beside, every: list[Beside]) -> Beside:
-    """Return a quantity in times of the first quantity of its unit that both have."""
+    """Return a quantity in multiples of the first quantity of its unit that both have."""
     comparable = [other for other in every if other.unit == row.unit and other.ours]
     if row.unit not in RELATIVE or len(comparable) < 2 or not row.ours:  # noqa: PLR2004
         return row
@@ -107,7 +107,7 @@ def _with_times(row: Beside, every: list[Beside]) -> Beside:
 
 
 def says(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
-    """Yield sentences that compare ours with the article's."""
+    """Yield sentences that compare the study's values with the article's."""
     if rows and all(row.unit == "share" for row in rows) and len(rows) > 3:  # noqa: PLR2004
         yield from _share_sentences(rows, figure)
         return
@@ -128,7 +128,7 @@ def _sentence(phrase: str) -> str:
 
 
 def _share_sentences(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
-    """Yield which kinds are large in both, and which in one only."""
+    """Yield sentences on the kinds that are large in both, and those large in only one."""
     order = sorted(rows, key=lambda row: -row.article)
     theirs = [row.key for row in order[:3]]
     lead_there = listed([f"{row.key} {text(row.article, row.unit)}" for row in order[:3]])

@@ -1,4 +1,4 @@
-"""Figures that an author derived from others, derived again by the analyses that records have."""
+"""Computes again the figures that an article's author derived from other figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def share(part: float, whole: float) -> float:
-    """A part of a whole."""
+    """Return a part divided by its whole."""
     return part / whole
 
 
@@ -29,12 +29,12 @@ def ratio(value: float, base: float) -> float:
 
 
 def same_page(random: float, same: float) -> float | None:
-    """Share of random look-ups that were in the page of the one before."""
+    """Return the share of random look-ups that hit the page of the previous look-up."""
     return locality({RND: random, SAME_PAGE: same}).same_page
 
 
 def rows_each(random: float, sequential: float) -> float | None:
-    """Rows that were read on from each random look-up."""
+    """Return the number of rows read sequentially after each random look-up."""
     return locality({RND: random, SEQ: sequential}).rows_each
 
 
@@ -44,19 +44,19 @@ def total(values: Sequence[float]) -> float:
 
 
 def per_work(ratio_of_rates: float, ratio_of_work: float) -> float:
-    """Return how many times as much work a unit of time gets, from rate and work ratios."""
+    """Return the factor of work per unit of time, from the ratios of rates and of work."""
     return ratio_of_work / ratio_of_rates
 
 
 def work_each(
     work: Sequence[float], parts: Sequence[float], shares: Sequence[float]
 ) -> float | None:
-    """Return how many times as much work is done for each unit of a whole, such as of CPU time.
+    """Return the factor of work per unit of a whole, such as CPU time, between two cases.
 
     Args:
-        work: Of the case in question, and of the one that it is compared with.
-        parts: Of each a part of the whole, such as the samples of a function.
-        shares: Of each the share of the whole that this part is.
+        work: Work of the case in question, and of the case for comparison.
+        parts: Part of the whole in each case, such as the samples of a function.
+        shares: Share of the whole that this part is, in each case.
     """
     ratios = [
         amount * of_whole / part for amount, part, of_whole in zip(work, parts, shares, strict=True)
@@ -64,7 +64,7 @@ def work_each(
     return ratios[0] / ratios[1] if len(ratios) == 2 and ratios[1] else None  # noqa: PLR2004 - two cases
 
 
-# By name. Those of the composite are what runs are analysed by.
+# Analyses by name. The functions for the composite are those that analyse runs.
 ANALYSES: Mapping[str, Callable[..., float | None]] = {
     "share": share,
     "ratio": ratio,
@@ -81,12 +81,12 @@ OF_A_TABLE = 4
 
 @dataclass(frozen=True)
 class Derived:
-    """A derived figure, and what its inputs give.
+    """A figure that an author derived, compared with the same analysis of its inputs.
 
     Attributes:
-        facts: As the article has it.
-        value: By the analysis.
-        agrees: Whether both are the same within what the author rounded.
+        facts: The derived figure in the article.
+        value: Value by the analysis.
+        agrees: Whether both values are equal within the author's rounding.
     """
 
     facts: DerivedFacts
@@ -95,10 +95,10 @@ class Derived:
 
 
 def derive(published: Published, facts: DerivedFacts) -> Derived:
-    """Derive a figure again.
+    """Return an author's derived figure with the value that the analysis computes.
 
     Raises:
-        UsageError: If an analysis or an input is not there.
+        UsageError: If an analysis or an input does not exist.
     """
     arguments = {name: _resolved(published, given, facts) for name, given in facts.inputs.items()}
     value = ANALYSES[facts.analysis](**arguments)
@@ -108,10 +108,10 @@ def derive(published: Published, facts: DerivedFacts) -> Derived:
 
 
 def check_derived(published: Published, facts: DerivedFacts, source: str) -> None:
-    """Raise `UsageError` for a derived figure that cannot be derived.
+    """Raise `UsageError` if a derived figure cannot be derived.
 
     Raises:
-        UsageError: If a derived figure has an error. The message has `source`.
+        UsageError: If the analysis or an input is missing. The message contains `source`.
     """
     where = f"{source}, derived {facts.name!r}"
     if facts.analysis not in ANALYSES:

@@ -1,7 +1,7 @@
-"""`published.toml`: an article's figures as values and tables, each with its unit and its source.
+"""`published.toml`: an article's figures as values and tables, each with its unit and source.
 
-The article's sentences are not copied: `says` and `reasons` are our own words. An unknown key is an
-error.
+The article's sentences are not copied: `says` and `reasons` are written for Assay. An unknown
+key is an error.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Article(Facts):
     """The article that published the figures.
 
     Attributes:
-        title: Title of the article, if known; otherwise the series is known.
+        title: Title of the article. Without a title, the series must be given.
         series: Series that the article belongs to.
-        about: Summary of its content in our own words.
-        author: Who wrote it.
+        about: Summary of its content, not a quotation.
+        author: Author of the article.
         date: Date of publication, as far as known.
         url: Address of the article.
     """
@@ -55,7 +55,7 @@ class Article(Facts):
 
     @property
     def citation(self) -> str:
-        """The article's name in a sentence."""
+        """The article's name as text for a sentence, with author and date."""
         title = self.title or f"an article of the series {self.series}"
         by = f" by {self.author}" if self.author else ""
         return f"{title}{by}{f' ({self.date})' if self.date else ''}"
@@ -94,10 +94,10 @@ class Value(Facts):
 
     Attributes:
         value: The value in its unit.
-        unit: As `figures.quantities` knows them, or any word.
-        title: What it is, where the measure of the same key does not say it.
-        printed: As the article has it, where a number of its own would say more or less than that.
-        high: The other end, where the article gives two.
+        unit: One of the units of `figures.quantities`, or any other text.
+        title: Title of the value, if no measure of the figure has the same key.
+        printed: Text of the value in the article, if the number alone has another precision.
+        high: Upper end, if the article gives a range.
     """
 
     value: float
@@ -108,7 +108,7 @@ class Value(Facts):
 
 
 class ColumnFacts(Facts):
-    """One column of a table."""
+    """One column of a published table."""
 
     name: Name
     unit: str | None = None
@@ -116,11 +116,12 @@ class ColumnFacts(Facts):
 
 
 class TableFacts(Facts):
-    """A table of the article.
+    """A table of the article, with the columns that hold measures.
 
     Attributes:
-        key, value: Columns of which it gives measures: values of the same key are added up. Of
-            several columns of values a measure's key is the row's and the column's: `4 KiB random`.
+        key, value: Columns with the keys and values of measures. Values of equal keys are added
+            up. With several value columns, a measure's key combines row and column: `4 KiB
+            random`.
     """
 
     name: Name
@@ -132,7 +133,7 @@ class TableFacts(Facts):
 
     @property
     def valued(self) -> tuple[str, ...]:
-        """Columns whose cells are measures."""
+        """The columns whose cells are measures."""
         if self.value is None:
             return ()
         return (self.value,) if isinstance(self.value, str) else self.value
@@ -150,11 +151,11 @@ class TableFacts(Facts):
         return self
 
     def place(self, column: str) -> int:
-        """Return the index of a column. Raises `ValueError` if there is none of the name."""
+        """Return the index of a column; raise `ValueError` if no column has this name."""
         return [declared.name for declared in self.columns].index(column)
 
     def by_key(self) -> dict[str, Value]:
-        """Return values added up by key; empty if the table gives no measures."""
+        """Return the values added up by key; empty if the table contains no measures."""
         values: dict[str, Value] = {}
         if self.key is None:
             return values
@@ -171,14 +172,14 @@ class TableFacts(Facts):
 
 
 class FigureFacts(Facts):
-    """Published values for a figure that the study has under the same name.
+    """Published values for a figure of the study with the same name.
 
     Attributes:
         name: The figure's name.
         section: Section of the article.
-        says: The article's claims in our own words.
+        says: The article's claims in other words.
         reasons: Reasons for possible differences, known before measuring.
-        values: By key of the figure's measures; other keys are of the article alone.
+        values: Values by key. Keys without a measure of the figure appear only for the article.
         tables: Tables as printed in the article.
     """
 
@@ -190,7 +191,7 @@ class FigureFacts(Facts):
     tables: tuple[TableFacts, ...] = ()
 
     def measures(self) -> dict[str, Value]:
-        """Return all values by key: its own, and those that its tables add up to."""
+        """Return all values by key: the figure's own, and the sums from its tables."""
         values: dict[str, Value] = {}
         for table in self.tables:
             values |= table.by_key()
@@ -198,15 +199,15 @@ class FigureFacts(Facts):
 
 
 class DerivedFacts(Facts):
-    """A figure that the article's author computed from others.
+    """A figure that the article's author computed from other figures.
 
     Attributes:
         name: Short name of the figure.
-        figure: The figure it is shown with; None means with all others at the end.
-        analysis: One of `derived.ANALYSES`.
+        figure: The figure with which it is shown; None means at the end, with all others.
+        analysis: Name of an analysis in `derived.ANALYSES`.
         inputs: The analysis's arguments: numbers, references such as `states.hot` (figure and
             value) or `profile/functions/cs_decode/share` (figure, table, row, column), or lists.
-        value: The author's value.
+        value: The author's value of the figure.
         within: Tolerance of the comparison, as a share of the value, because authors round.
     """
 
@@ -222,7 +223,7 @@ class DerivedFacts(Facts):
 
 
 class Published(Facts):
-    """`published.toml` as a whole."""
+    """The whole content of `published.toml`."""
 
     article: Article
     conditions: Conditions = Conditions()
@@ -241,20 +242,20 @@ class Published(Facts):
         return self
 
     def figure(self, name: str) -> FigureFacts | None:
-        """Return the article's figure of a name; None if it has none."""
+        """Return the article's figure of a name; None if the article has none of this name."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
     def of_figure(self, name: str | None) -> Iterator[DerivedFacts]:
-        """Return the derived figures shown with a figure; of None those that go with none."""
+        """Return the derived figures shown with a figure; for None those shown at the end."""
         return (derived for derived in self.derived if derived.figure == name)
 
 
 def parse_published(text: str, source: str) -> Published:
-    """Return an article's figures.
+    """Parse `published.toml` into an article's figures.
 
     Raises:
-        UsageError: If the file has an error, or the analysis or inputs of a derived figure are
-            missing. The message has `source` and the key.
+        UsageError: If the file has an error, or the analysis or inputs of a derived figure do
+            not exist. The message contains `source` and the key.
     """
     from assay.analysis.published.derived import check_derived
 
@@ -269,7 +270,7 @@ def parse_published(text: str, source: str) -> Published:
 
 
 def read_published(file: Path) -> Published:
-    """The figures of a file. Raises `UsageError` as `parse_published`, or if it cannot be read."""
+    """Return an article's figures from a file; raise `UsageError` if it is unreadable or wrong."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Explains why an article's figures differ from ours, as far as both state their conditions."""
+"""Explains differences between an article's figures and a study's, by their conditions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SCALE, CORES, ENGINE, STREAMS, STORAGE = "scale", "cores", "engine", "streams", "storage"
 WORKLOAD = "workload"
-# What decides about each kind of figure; of others all is told.
+# Conditions that matter for each kind of figure. For other kinds all differences are listed.
 DECIDES = {
     "profile": (ENGINE, SCALE),
     "utilisation": (CORES, STREAMS, SCALE),
@@ -35,11 +35,11 @@ SAME_WITHIN = 1.05
 
 @dataclass(frozen=True)
 class Reason:
-    """Something that differs between the article's measurement and ours.
+    """One difference in conditions between the article's measurement and the study's.
 
     Attributes:
         topic: Topic of the difference, one of the keys of `DECIDES`.
-        brief: Short phrase.
+        brief: Short phrase for lists.
         text: Explanation in complete sentences.
     """
 
@@ -62,7 +62,7 @@ def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, .
 
 
 def deciding(kind: str, conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
-    """Return the differences that matter for a kind of figure, in one sentence; None: nothing."""
+    """Return the differences that matter for a kind of figure as a sentence; None without any."""
     by_topic = {reason.topic: reason.brief for reason in reasons(conditions, runs)}
     topics = (WORKLOAD, *DECIDES[kind]) if kind in DECIDES else tuple(by_topic)
     briefs = [by_topic[topic] for topic in topics if topic in by_topic]

@@ -1,4 +1,4 @@
-"""Runs of one subject at several scales: laws of all costs, shares, and scales beyond them."""
+"""Compares runs of one subject at several scales: growth laws, shares, and extrapolation."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from assay.analysis.scales.shares import Shares
     from assay.record.reader import Run
 
-# So much of a changed plan is told.
+# Largest number of changes of a plan that are listed.
 WORDS_MAX = 2
 
 
 @dataclass(frozen=True)
 class Scaled:
-    """A cost by scale.
+    """One cost at several scales, with its growth law.
 
     Attributes:
-        key, title, group, unit: As `Cost` has them.
+        key, title, group, unit: As in `Cost`.
         law: Growth law of the cost; None if there is none.
         why_not: Reason why there is no law; empty if there is one.
-        points: Points of all runs that recorded it.
+        points: Measured values of all runs that recorded this cost.
     """
 
     key: str
@@ -56,12 +56,12 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Efficiency:
-    """Work that is done a second of CPU time, by scale.
+    """The work that is done per second of CPU time, at several scales.
 
     Attributes:
         work: The counted work.
         cpu: CPU time of the same runs.
-        law: Growth law of the work for each second of CPU time.
+        law: Growth law of the work per second of CPU time.
     """
 
     work: Scaled
@@ -71,16 +71,18 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class Extrapolated:
-    """A scale that was not run.
+    """The predicted costs at a scale that was not measured.
 
     Attributes:
-        scale: Scale of a hypothetical run.
+        scale: Scale of the hypothetical run.
         size: Size of the data as text.
-        beyond: Factor to the largest scale that was run.
-        costs: What each would come to, by key; shares and what has no law are not among them.
-        otherwise: Of those that grow, the same by a fixed part and one in proportion to the data.
-        data_bytes: That the data would take on disk; None if that is not known.
-        cache_bytes, host_bytes: Memory that there is for them; None if that is not known.
+        beyond: Factor to the largest measured scale.
+        costs: Predicted costs by key, without shares and without costs that have no law.
+        otherwise: For growing costs, another prediction: a fixed part and a part proportional to
+            the data.
+        data_bytes: Predicted size of the data on disk; None if not known.
+        cache_bytes, host_bytes: Size of the engine's cache and of the host's memory; None if not
+            known.
     """
 
     scale: float
@@ -93,7 +95,7 @@ class Extrapolated:
     host_bytes: float | None
 
     def outgrows(self) -> str | None:
-        """Return the memory that the data would outgrow, but fitted into; None means none."""
+        """Return the memory that the data outgrow at this scale; None if they outgrow none."""
         memories = (("the engine's cache", self.cache_bytes), ("memory", self.host_bytes))
         for name, there in memories:
             if there is not None and self.data_bytes is not None and self.data_bytes > there:
@@ -103,17 +105,17 @@ class Extrapolated:
 
 @dataclass(frozen=True)
 class Compared:
-    """One subject at several scales.
+    """The costs of one subject at several scales.
 
     Attributes:
         sizes: Sizes of the data by scale, ascending.
-        whole: Name of the total.
-        rounds: Runs by scale, of each round that has all scales.
-        costs: By key, in the order in which they are told.
-        efficiencies: Of what is counted, most first at the largest scale.
-        shares: Of each kind that is known.
-        replanned: By statement what of its plan is otherwise at the largest scale than at the
-            smallest, in words, the most first; of those alone of which something is.
+        whole: Name of the unit of all costs: an operation or a pass.
+        rounds: Runs by scale, for each round that has all scales.
+        costs: Costs by key, in the order of display.
+        efficiencies: Efficiencies of the counted work, most work at the largest scale first.
+        shares: Shares of each kind that is known.
+        replanned: Changes of plans between the smallest and largest scale as text, by statement.
+            Statements with unchanged plans are left out.
         largest: A run at the largest scale.
     """
 
@@ -128,11 +130,11 @@ class Compared:
 
     @property
     def factor(self) -> float:
-        """The factor of data between the smallest and the largest scale."""
+        """The size of the data at the largest scale divided by that at the smallest."""
         return self.sizes[-1].amount / self.sizes[0].amount
 
     def law(self, key: str) -> PowerLaw | None:
-        """Return the law of a cost; None without one."""
+        """Return the growth law of a cost; None without one."""
         return self.costs[key].law if key in self.costs else None
 
 
@@ -140,7 +142,8 @@ def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
     """Return the costs of runs at several scales; None for a single scale.
 
     Args:
-        runs: (round, run) of each; several of a round at a scale: the last counts.
+        runs: (round, run) of each run. If a round has several runs at a scale, the last one
+            counts.
     """
     sizes = {size_of(run).scale: size_of(run) for _, run in runs if costs_of(run)}
     if len(sizes) < SIZES_MIN:
@@ -150,7 +153,7 @@ def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
         if costs_of(run):
             by_round.setdefault(number, {})[size_of(run).scale] = run
     whole = tuple(own for _, own in sorted(by_round.items()) if len(own) == len(sizes))
-    # Rows of a table may differ a little from run to run, where runs change them.
+    # The number of rows in a table may differ a little between runs that change it.
     amounts = {scale: size.amount for scale, size in sizes.items()}
     costs = _costs(by_round, amounts)
     largest = next(own[max(sizes)] for own in by_round.values() if max(sizes) in own)
@@ -167,7 +170,7 @@ def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
 
 
 def _replanned(rounds: Sequence[Mapping[float, Run]]) -> dict[str, str]:
-    """Return the changes of each statement's plan over scales in the first round."""
+    """Return the changes of each statement's plan over scales, in the first round."""
     if not rounds:
         return {}
     first, last = rounds[0][min(rounds[0])], rounds[0][max(rounds[0])]
@@ -208,14 +211,14 @@ def _scaled(cost: Cost, points: Sequence[Point], scales: int) -> Scaled:
 
 
 def _efficiencies(costs: Mapping[str, Scaled]) -> list[Efficiency]:
-    """Return the engine's counts for each second of its CPU time."""
+    """Return the engine's counts per second of its CPU time."""
     cpu = costs.get(CPU_TIME)
     if cpu is None or cpu.law is None:
         return []
     seconds = {(point.round, point.size): point.value for point in cpu.points}
     efficiencies = []
     for work in costs.values():
-        # Bytes and seconds that an engine counts are no work that is done.
+        # Bytes and seconds that an engine counts are not counts of work.
         if work.group != COUNTED or work.unit in ("bytes", "s") or work.law is None:
             continue
         law = power_law(
@@ -232,11 +235,11 @@ def _efficiencies(costs: Mapping[str, Scaled]) -> list[Efficiency]:
 
 
 def extrapolated(comparison: Compared, scale: float) -> Extrapolated:
-    """Return the costs at a larger scale, by the laws.
+    """Return the predicted costs at a larger scale, by the growth laws.
 
     Args:
         comparison: Runs at several scales.
-        scale: As it would be asked for; above the largest that was run.
+        scale: Scale as a user requests it, above the largest measured one.
     """
     size = _amount(comparison, scale)
     laws = {key: scaled.law for key, scaled in comparison.costs.items() if scaled.law is not None}
@@ -255,7 +258,7 @@ def extrapolated(comparison: Compared, scale: float) -> Extrapolated:
 
 
 def _size_words(comparison: Compared, scale: float, size: float) -> str:
-    """Return the size at a scale, with the scale where that is another number."""
+    """Return the size at a scale as text, with the scale itself if that is a different number."""
     largest = comparison.sizes[-1]
     text = size_text(size, largest.unit, counted=largest.is_counted)
     if not largest.is_counted:
@@ -265,7 +268,7 @@ def _size_words(comparison: Compared, scale: float, size: float) -> str:
 
 
 def _amount(comparison: Compared, scale: float) -> float:
-    """Return the size at a scale: sizes are a law of scales, by the two largest."""
+    """Return the size at a scale, by the power law of the two largest sizes."""
     law = power_law(Point(1, size.scale, size.amount) for size in comparison.sizes[-2:])
     return scale if law is None else law.at(scale)
 

@@ -1,7 +1,7 @@
-"""The total costs of one run: time, CPU, reads, engine counters, memory and data.
+"""Computes the costs of one run: time, CPU, reads, engine counters, memory and data.
 
-The whole is a transaction of a load, or a pass over all operations of an order (`compare.account`),
-so that costs of runs of different length can stand beside each other.
+Costs refer to a transaction of a load, or to a pass over all operations (`compare.account`), so
+that runs of different length are comparable.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 BYTES, SECONDS, COUNT, PER_SECOND = "bytes", "s", "count", "/s"
-# Of what a cost is; findings and tables go by these.
+# Groups of costs, by which findings and tables are organised.
 TIME, RATE, CPU, WORK, READS, NETWORK, COUNTED, MEMORY, DATA = (
     "time",
     "rate",
@@ -55,14 +55,14 @@ CPU_OF, TIME_OF, COUNTER_OF = "cpu ", "time ", "counter "
 
 @dataclass(frozen=True)
 class Cost:
-    """One cost of the whole.
+    """One cost of a transaction or pass.
 
     Attributes:
         key: Key that identifies the same cost in other runs.
         title: Title for readers.
         group: Group of the cost.
-        unit: As figures know them; of a counter whatever the engine calls it.
-        value: Total of all parts. For `memory` the maximum, for `data` the size of all data.
+        unit: Unit as in figures; for a counter the engine's own unit.
+        value: Sum over all parts. For `memory` the maximum, for `data` the size of all data.
     """
 
     key: str
@@ -73,14 +73,14 @@ class Cost:
 
 
 def whole_name(run: Run) -> str:
-    """Return the title under which the total cost is shown."""
+    """Return the name of the unit to which costs refer: an operation or a pass."""
     account = account_of(run)
     return "an operation" if account is not None and account.is_mix else "a pass"
 
 
 @lru_cache(maxsize=256)
 def costs_of(run: Run) -> dict[str, Cost]:
-    """Return costs by key, in the order in which they are shown; empty if nothing succeeded."""
+    """Return costs by key, in the order of display; empty if no operation succeeded."""
     account = account_of(run)
     if account is None:
         return {}
@@ -121,9 +121,9 @@ def _cpu(run: Run, wholes: float) -> Iterator[Cost]:
 
 
 def _cpu_seconds(run: Run) -> float | None:
-    """CPU time of the engine: around each operation of an order, over the window of a load.
+    """Return the engine's CPU seconds: around each operation, or over the window of a load.
 
-    Operations of a load overlap, so what is read around them counts the same threads twice.
+    Operations of a load overlap, so counters around them would count the same threads twice.
     """
     if load_of(run.facts) is None:
         metered = metered_cpu(run)
@@ -139,9 +139,9 @@ def _sum_of_engine(by_account: dict[str, float]) -> float | None:
 
 
 def _planning_seconds(run: Run) -> float | None:
-    """CPU time of all steps before execution, in the whole measured part; None if none is seen.
+    """Return the CPU seconds of planning in the whole measured part; None if none were sampled.
 
-    Where no rule knows them, that they take nothing is not known.
+    Without samples the planning time may be 0, or no rule recognises it.
     """
     work = statement_work(run)
     if work is None:
@@ -164,7 +164,7 @@ def _reads(run: Run, wholes: float) -> Iterator[Cost]:
 
 
 def _network(run: Run) -> Iterator[Cost]:
-    """Yield the bytes and messages between nodes in the whole, as far as they are counted."""
+    """Yield the bytes and messages between nodes per pass, as far as they are counted."""
     totals = totals_of_a_pass(run)
     named = (
         (NODE_BYTES, SENT_BYTES, "bytes between nodes", BYTES),
@@ -176,7 +176,7 @@ def _network(run: Run) -> Iterator[Cost]:
 
 
 def _counters(run: Run, wholes: float) -> Iterator[Cost]:
-    """Yield the engine's own counts, as far as they grew over the measured part."""
+    """Yield the engine's own counters that grew in the measured part."""
     declared = engine_counters(run)
     for figure in () if declared is None else declared["counters"]:
         if figure["total"] is not None:

@@ -1,12 +1,13 @@
-"""A cost as a power law of the size of the data: cost = a size^b, by logarithms.
+"""Fits costs as power laws of the size of the data: cost = a size^b, by logarithms.
 
-Each round has a run at every size, so each gives an exponent of its own: the least squares of
-logarithms over its runs. What drifts from round to round weighs on all of its runs alike and goes
-out. The exponent is their mean, its interval Student's over the rounds; of two sizes that is the
-ratio's interval (`rounds`) by the logarithm of the sizes' ratio.
+Each round has a run at every size, so each round yields its own exponent: the least-squares
+slope of logarithms over its runs. A drift from round to round affects all runs of a round alike
+and cancels. The exponent is the mean over the rounds, with Student's interval. With two sizes
+this is the interval of the ratio (`rounds`) divided by the logarithm of the sizes' ratio.
 
-A run at another size is foreseen by one line through all runs, with what single runs are off it:
-the interval of a new observation (Draper and Smith, Applied Regression Analysis).
+The prediction for another size uses one line through all runs. The interval of the prediction is
+that of a new observation, from the residuals of single runs (Draper and Smith, Applied
+Regression Analysis).
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from assay.analysis.stats.rounds import Factor
     from assay.analysis.stats.student import Mean
 
-# An intercept and a slope.
+# Number of fitted parameters: intercept and slope.
 PARAMETERS = 2
 SIZES_MIN = 2
-# Exponents that differ by less within the range are one.
+# Exponents within the range that differ by less count as equal.
 BEND_MIN = 0.1
 
 
@@ -41,13 +42,13 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Predicted:
-    """The predicted cost of a run at some size.
+    """The predicted cost of a run at one size.
 
     Attributes:
         value: Prediction in the unit of the cost.
-        interval: 95 %, of one new run; None with one round.
-        beyond: How many times as large as the largest size that was run, or as small as the
-            smallest; 1 within the range.
+        interval: 95 % interval for one new run; None with one round.
+        beyond: Factor to the largest measured size, or to the smallest for smaller sizes; 1
+            within the range.
     """
 
     value: float
@@ -57,18 +58,18 @@ class Predicted:
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """A fitted law.
+    """The fitted power law of a cost.
 
     Attributes:
         exponent: b, with its interval over rounds; no interval with one round.
         at_one: a, the cost at size 1.
-        ratio: Ratio of the largest size to the smallest, over rounds.
+        ratio: Cost at the largest size divided by cost at the smallest size, over rounds.
         sizes: Sizes of the fit, ascending.
-        values: Geometric means over rounds, of these sizes.
-        rounds: Rounds that have all of these sizes.
+        values: Costs at these sizes: geometric means over rounds.
+        rounds: Number of rounds that have all of these sizes.
         locals: Exponents between neighbouring sizes.
-        bend: The last of these less the first; None of two sizes.
-        error: Of a single run about the line, as the deviation of a logarithm; None with one round.
+        bend: Last local exponent minus the first; None with two sizes.
+        error: Standard deviation of a single run's logarithm from the line; None with one round.
     """
 
     exponent: Mean
@@ -83,35 +84,36 @@ class PowerLaw:
 
     @property
     def is_bent(self) -> bool:
-        """True if the exponent changes within the range beyond noise, and by much."""
+        """True if the exponent changes within the range by much and beyond noise."""
         ends = None if self.bend is None else self.bend.interval
         if self.bend is None or ends is None:
             return False
         return not ends[0] <= 0.0 <= ends[1] and abs(self.bend.value) >= BEND_MIN
 
     def at(self, size: float) -> float:
-        """The cost at a size, by the law."""
+        """Return the cost at a size, by the power law."""
         return self.at_one * math.exp(self.exponent.value * math.log(size))
 
     def by_last_two(self, size: float) -> float:
-        """The cost at a size, by the line through the two largest that were run."""
+        """Return the cost at a size, by the line through the two largest measured sizes."""
         away = math.log(size / self.sizes[-1])
         return self.values[-1] * math.exp(self.locals[-1].value * away)
 
     def with_fixed_part(self, size: float) -> float:
-        """Return the cost at a size by another law: a fixed part, and one in proportion.
+        """Return the cost at a size by another law: a fixed part plus a proportional part.
 
-        By the least squares of relative errors; neither part is below 0. How far it is from the
-        power law tells what not knowing the law is worth.
+        The fit minimises the squares of relative errors, and neither part is negative. The
+        distance between both laws shows how uncertain the choice of the law makes the
+        prediction.
         """
         fixed, per_unit = _fixed_and_each(self.sizes, self.values)
         return fixed + per_unit * size
 
     def predicted(self, size: float) -> Predicted:
-        """Return the cost of a new run at a size.
+        """Return the predicted cost of a new run at a size.
 
         Args:
-            size: Above zero.
+            size: Size of the data, above zero.
         """
         beyond = max(1.0, size / self.sizes[-1], self.sizes[0] / size)
         value = self.at(size)
@@ -127,10 +129,10 @@ class PowerLaw:
 
 
 def power_law(points: Iterable[Point]) -> PowerLaw | None:
-    """The law of a cost; None of fewer than two sizes, or of a cost that is not above 0.
+    """Return the power law of a cost; None with fewer than two sizes, or without positive costs.
 
     Args:
-        points: One a run. Of several runs of a round at a size the last counts.
+        points: One point per run. If a round has several runs at a size, the last one counts.
     """
     rounds = _whole_rounds(points)
     sizes = sorted(next(iter(rounds.values()), {}))
@@ -160,9 +162,9 @@ def power_law(points: Iterable[Point]) -> PowerLaw | None:
 
 
 def _whole_rounds(points: Iterable[Point]) -> Mapping[int, Mapping[float, float]]:
-    """Return costs by size, of the rounds that have most sizes: they have the same ones.
+    """Return costs by size, for the rounds with the most sizes, all of which are the same.
 
-    Where there are several such sets of sizes, it is the one that most rounds have.
+    Among several such sets of sizes, the one with the most rounds is chosen.
     """
     rounds: dict[int, dict[float, float]] = {}
     for point in points:
@@ -173,7 +175,7 @@ def _whole_rounds(points: Iterable[Point]) -> Mapping[int, Mapping[float, float]
 
 
 def _fixed_and_each(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
-    """Return the fixed part and the part for each unit of size."""
+    """Return the fixed part of a cost, and the part per unit of size."""
     z = [1 / value for value in values]
     w = [size / value for size, value in zip(sizes, values, strict=True)]
     zz, ww = math.fsum(number * number for number in z), math.fsum(number * number for number in w)
@@ -195,7 +197,7 @@ def _slope(x: Sequence[float], y: Sequence[float]) -> float:
 def _error(
     x: Sequence[float], logs: Sequence[Sequence[float]], at_one: float, slope: float
 ) -> float | None:
-    """Return how far single runs are off the line."""
+    """Return the standard deviation of single runs from the line; None with one round."""
     if len(logs) < 2:  # noqa: PLR2004 - one round tells nothing of rounds
         return None
     squares = math.fsum(

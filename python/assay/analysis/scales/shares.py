@@ -1,9 +1,9 @@
-"""Splits the total cost at each scale into shares, and finds those that shift.
+"""Splits the total cost at each scale into shares, and finds shares that shift with scale.
 
-A shift is the share at the largest scale less that at the smallest, within a round. It counts
-where its interval over the rounds (Student's) holds no 0, and it is large: `SHIFT_LARGE` of the
-whole, or `SHIFT_MIN` where the share is doubled or halved at least. Smaller ones may be more than
-noise, and say nothing of what a scale measures.
+The change of a share is its value at the largest scale minus that at the smallest, within a
+round. A share shifts if the interval of this change over the rounds (Student's) excludes 0, and
+the change is large: at least `SHIFT_LARGE` of the whole, or at least `SHIFT_MIN` if the share at
+least doubles or halves. Smaller changes may be significant, but are not relevant.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from assay.analysis.stats.student import Mean
     from assay.record.reader import Run
 
-# What shares are of.
+# Totals of the shares.
 OF_CPU, OF_OPERATORS = "CPU time", "time of plans' operators"
 OF_TIME, OF_PLANS = "time", "time by plans"
-# Of CPU samples of which rules explain less, plans say more, as in the figure `profile`.
+# If rules explain less of the CPU samples, plans are used instead, as in the figure `profile`.
 EXPLAINED_MIN = 0.5
-# Between two queries, and what did not succeed.
+# Time between two operations, and of failed operations.
 BETWEEN = "between operations"
 SHIFT_LARGE, SHIFT_MIN, SHIFT_TIMES = 0.05, 0.03, 2.0
 
 
 @dataclass(frozen=True)
 class Shift:
-    """One share by scale.
+    """One share of the total at several scales.
 
     Attributes:
-        name: A kind of work, or a query.
+        name: A kind of work, or an operation.
         means: Means over the rounds, by ascending scale.
-        change: Change of the largest scale less the smallest, with its interval over rounds.
+        change: Change from the smallest to the largest scale, with its interval over rounds.
     """
 
     name: str
@@ -67,15 +67,15 @@ class Shift:
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares of the total by scale.
+    """The shares of the total at several scales.
 
     Attributes:
         of: Total of the shares, such as `OF_CPU`.
-        scales: Ascending.
+        scales: The scales, ascending.
         rounds: Number of rounds with a run at each scale.
-        shares: That which changes most first.
-        moved: How much of the whole goes into something else at the largest scale than at the
-            smallest: half the sum of all changes.
+        shares: Shares, the largest change first.
+        moved: Part of the whole that moves to other shares between the smallest and largest
+            scale: half the sum of all absolute changes.
     """
 
     of: str
@@ -86,18 +86,18 @@ class Shares:
 
     @property
     def shifted(self) -> tuple[Shift, ...]:
-        """The shares that shift, without what is not explained."""
+        """The shares that shift, without the unclassified share."""
         return tuple(share for share in self.shares if share.shifts and share.name != UNCLASSIFIED)
 
     @property
     def is_explained(self) -> bool:
-        """True if most of the total is explained at every scale."""
+        """True if most of the total is classified at every scale."""
         unknown = [share.means for share in self.shares if share.name == UNCLASSIFIED]
         return all(share <= 1 - EXPLAINED_MIN for means in unknown for share in means)
 
     @property
     def largest_unseen(self) -> float:
-        """The largest change of a share that was measured or that an interval leaves open."""
+        """The largest change of a share that was measured or that its interval still allows."""
         ends = [
             end for share in self.shares for end in share.change.interval or (share.change.value,)
         ]
@@ -105,13 +105,13 @@ class Shares:
 
     @property
     def by_chance(self) -> float:
-        """The number of shares that would seem to change though none does; most are not large."""
+        """The number of shares that are expected to change significantly by chance alone."""
         return (1 - CONFIDENCE) * sum(share.change.interval is not None for share in self.shares)
 
 
 @lru_cache(maxsize=256)
 def shares_of(run: Run, of: str) -> dict[str, float]:
-    """Shares of a run that sum to 1 (those of plans do not); empty if they are not known."""
+    """Return the shares of a run, which sum to 1 except those by plans; empty if not known."""
     if of == OF_TIME:
         return _time_shares(run)
     if of == OF_PLANS:
@@ -133,7 +133,7 @@ def _time_shares(run: Run) -> dict[str, float]:
 
 
 def _operator_shares(run: Run) -> dict[str, float]:
-    """Return the time of operations by kind of work, divided as their plans' time is."""
+    """Return the time of operations by kind of work, divided as in their plans."""
     plans, times = read_plans(run), _time_shares(run)
     if not any(plan.timed for operation_plans in plans.values() for plan in operation_plans):
         return {}
@@ -141,7 +141,7 @@ def _operator_shares(run: Run) -> dict[str, float]:
 
 
 def _optimiser_share(run: Run) -> dict[str, float]:
-    """Return the optimiser's share: each query's own by its plan, weighed by its time."""
+    """Return the optimiser's share: each query's share by its plan, weighted by its time."""
     times, share = _time_shares(run), 0.0
     plans = {
         name: operation_plans for name, operation_plans in read_plans(run).items() if name in times
@@ -160,12 +160,13 @@ def _optimiser_share(run: Run) -> dict[str, float]:
 
 
 def all_shifts(rounds: Sequence[Mapping[float, Run]]) -> tuple[Shares, ...]:
-    """Return shares of all kinds that are known: by kind of work, by query, and the optimiser's.
+    """Return all known kinds of shares: by kind of work, by operation, and the optimiser's.
 
-    Kinds of work are those of CPU samples that are explained, else of plans, else of any samples.
+    Kinds of work come from CPU samples if most of them are classified, otherwise from plans, and
+    without plans from any samples.
 
     Args:
-        rounds: Of each the run at each scale; all have the same scales.
+        rounds: The run at each scale, for each round. All rounds have the same scales.
     """
     sampled, by_operators = (shifts_of(rounds, of) for of in (OF_CPU, OF_OPERATORS))
     is_sampled = sampled is not None and sampled.is_explained
@@ -175,10 +176,11 @@ def all_shifts(rounds: Sequence[Mapping[float, Run]]) -> tuple[Shares, ...]:
 
 
 def shifts_of(rounds: Sequence[Mapping[float, Run]], of: str) -> Shares | None:
-    """Return shares by scale; None if they are not known of each run.
+    """Return the shares by scale; None unless they are known for every run.
 
     Args:
-        rounds: Of each the run at each scale; all have the same scales, two at least.
+        rounds: The run at each scale, for each round. All rounds have the same two or more
+            scales.
         of: Total of the shares, such as `OF_CPU`.
     """
     scales = tuple(sorted(rounds[0])) if rounds else ()

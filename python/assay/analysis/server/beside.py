@@ -1,4 +1,4 @@
-"""Finds other sessions' work beside a run, and the client's own queue."""
+"""Finds other clients' work in a run's server, and the load generator's waits for a CPU."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ NO_APPLICATION = "a client without a name"
 def other_clients_cpu(run: Run) -> dict[str, float]:
     """Return CPU seconds of other clients' sessions in the measured part, by application.
 
-    Sessions that were seen at upkeep are left out: they are told with what they do. Empty where
-    the engine tells neither its processes nor its threads apart, and where nobody else was there.
+    Sessions with maintenance work are left out, because they are reported separately. The result
+    is empty if the engine's processes or threads cannot be distinguished, or there was no other
+    client.
     """
     window = window_of(run)
     if window is None or not run.has("activity"):
@@ -67,7 +68,7 @@ def other_clients_cpu(run: Run) -> dict[str, float]:
 
 
 def _cpu_by_threads(run: Run, activity: pl.DataFrame, window: tuple[int, int]) -> dict[str, float]:
-    """CPU seconds of threads that serve other clients, by the name that those have."""
+    """Return CPU seconds of threads that serve other clients, by the application's name."""
     if not run.has("waits"):
         return {}
     is_in_window = pl.col("time_ns").is_between(*window)
@@ -93,7 +94,7 @@ def _cpu_by_threads(run: Run, activity: pl.DataFrame, window: tuple[int, int]) -
 
 
 def _served(run: Run) -> pl.Series:
-    """Connections of the load's sessions, and those that were seen at upkeep."""
+    """Return the connections of the load's sessions and of maintenance sessions."""
     upkeep = _at_upkeep(run).cast(pl.UInt32)
     if not run.has("connections"):
         return upkeep
@@ -101,7 +102,7 @@ def _served(run: Run) -> pl.Series:
 
 
 def _at_upkeep(run: Run) -> pl.Series:
-    """Processes that were seen at upkeep, such as a vacuum."""
+    """Return the pids of processes that were sampled in maintenance, such as a vacuum."""
     if not run.has(OTHER_WORK):
         return pl.Series(dtype=pl.UInt32)
     is_upkeep = pl.col("work").cast(pl.String) != SNAPSHOT
@@ -109,9 +110,9 @@ def _at_upkeep(run: Run) -> pl.Series:
 
 
 def client_queue_share(run: Run) -> float | None:
-    """Return the time that the load generator was ready and had no CPU, as a share of service time.
+    """Return the time that the load generator waited for a CPU, as a share of service time.
 
-    The result is None if its processes were not followed.
+    The result is None if its processes were not sampled.
     """
     window = window_of(run)
     if window is None or not run.has("processes"):

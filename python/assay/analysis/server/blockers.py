@@ -1,7 +1,8 @@
-"""Finds sessions that others waited for in the measured part, from samples.
+"""Finds the sessions that blocked others in the measured part, from samples.
 
-A waiting session may itself block others. All waits are attributed to the session at the root,
-which does not wait. If several sessions hold a lock together, each gets an equal part.
+A waiting session may itself block others. All waits are attributed to the session at the root of
+the chain, which does not wait. If several sessions hold a lock together, each gets an equal
+part.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 STREAM = "blockers"
-# Where the numbers of the run's own sessions stand, as the engine has them.
+# Streams with the engine's numbers of the run's own sessions.
 OWN = (("backends", "backend_pid"), ("connections", "connection"))
 WORDS = ("application", "state", "statement", "object", "mode", "waiting_statement")
 
@@ -40,17 +41,17 @@ def blockers_of(run: Run) -> tuple[Blocker, ...] | None:
 
 
 def own_sessions(run: Run) -> set[int]:
-    """Return the engine's numbers of the run's own sessions."""
+    """Return the engine's numbers for the run's own sessions."""
     tables = [run.table(stream)[number] for stream, number in OWN if run.has(stream)]
     return {session for numbers in tables for session in numbers.to_list()}
 
 
 def blockers(rows: Iterable[Row], own: set[int]) -> tuple[Blocker, ...]:
-    """Return the sessions at the root of waiting.
+    """Return the sessions at the roots of chains of waiting sessions, longest first.
 
     Args:
         rows: Rows of the stream.
-        own: Numbers of the sessions of the run.
+        own: Numbers of the run's own sessions.
     """
     looks: dict[int, list[Row]] = {}
     for row in rows:
@@ -65,7 +66,7 @@ def blockers(rows: Iterable[Row], own: set[int]) -> tuple[Blocker, ...]:
 
 @dataclass
 class _Held:
-    """Observations of one session that others waited for."""
+    """Samples of one session that blocked others."""
 
     looks: int = 0
     weight: float = 0.0
@@ -75,7 +76,7 @@ class _Held:
     )
 
     def hear(self, row: Row) -> None:
-        """Adds what one row says of the session itself or of what is waited for."""
+        """Add the values of one row about the blocking session and the wait."""
         age_s = row["transaction_s"]
         if age_s is not None:
             self.transaction_s = max(age_s, self.transaction_s or 0.0)
@@ -84,7 +85,7 @@ class _Held:
                 counted[row[name]] += 1
 
     def blocker(self, number: int, own: bool, whole: float) -> Blocker:  # noqa: FBT001
-        """The session in figures, of the weight of all of them."""
+        """Return the session's figures; its share is relative to the weight of all."""
         most = {
             name: counted.most_common(1)[0][0] if counted else None
             for name, counted in self.counts.items()
@@ -94,7 +95,7 @@ class _Held:
 
 
 def _add(held: dict[int, _Held], look: list[Row]) -> None:
-    """Add the rows of one sample, each waiting session with a weight of 1."""
+    """Add the rows of one sample; each waiting session has a weight of 1."""
     waits: dict[int, list[Row]] = {}
     for row in look:
         waits.setdefault(row["waiting"], []).append(row)
@@ -113,7 +114,7 @@ def _add(held: dict[int, _Held], look: list[Row]) -> None:
 def _roots(waiting: int, waits: Mapping[int, list[Row]]) -> dict[int, Row]:
     """Return the sessions that block a session and are not blocked themselves.
 
-    Of a deadlock, which has no such session, those that it waits for.
+    A deadlock has no such session; then the sessions that the session waits for are returned.
     """
     roots: dict[int, Row] = {}
     ahead, seen = [waiting], {waiting}

@@ -1,10 +1,10 @@
-"""Puts CPU time of processes that ended between two samples down to those they worked for.
+"""Assigns the CPU time of processes that ended between two samples to their owners.
 
-The kernel tells a parent what its ended children used, and not which of them. Parallel workers of a
-short query live for less than the time between two samples, so most of them are never sampled; but
-looks at sessions name some, with their leader. Time that no sample saw is divided as the processes
-are that are known to have begun and ended meanwhile: a worker's, a client's or the server's own.
-Where fewer than KNOWN_MIN are known it stays with nobody.
+The kernel adds the CPU time of ended children to their parent, without naming the child.
+Parallel workers of a short query live shorter than the sampling interval, so most of them are
+never sampled. But samples of sessions name some workers, with their leader. The unsampled time
+is divided in proportion to the known processes that started and ended meanwhile: of workers,
+clients or the server itself. With fewer than KNOWN_MIN known processes it is not assigned.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from dataclasses import dataclass
 
 import polars as pl
 
-# One of six known to be the server's own would give it a sixth of the time, by chance. The standard
-# error of a share of 20 is at most 11 points.
+# With six known processes, one of the server's own would get a sixth of the time by chance. With
+# 20, the standard error of a share is at most 11 points.
 KNOWN_MIN = 20
 KEYS = ["owner", "session", "is_worker"]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """CPU time that no sample saw, by whose processes used it.
+    """CPU time of unsampled processes, by owner.
 
     Attributes:
         parts: owner, session, is_worker, cpu_s.
-        processes: How many processes say so.
-        cpu_s: Sum of the parts.
+        processes: Number of known processes that determine the parts.
+        cpu_s: Sum of the parts in seconds.
     """
 
     parts: pl.DataFrame
@@ -34,11 +34,11 @@ class Ended:
     cpu_s: float
 
     def of(self, owner: str) -> float:
-        """CPU seconds of an owner."""
+        """Return the CPU seconds of an owner's unsampled processes."""
         return float(self.parts.filter(pl.col("owner") == owner)["cpu_s"].sum())
 
     def of_session(self, session: int, *, workers: bool = False) -> float:
-        """CPU seconds of a session, or of its workers alone."""
+        """Return the CPU seconds of a session's unsampled processes, or only of its workers."""
         own = self.parts.filter(pl.col("session") == session)
         return float((own.filter("is_worker") if workers else own)["cpu_s"].sum())
 
@@ -46,15 +46,15 @@ class Ended:
 def ended_by_owner(
     owners: pl.DataFrame, owned: pl.DataFrame, outlasting: pl.Series, unseen_s: float
 ) -> Ended:
-    """Divide CPU time that no sample saw by owner.
+    """Divide the CPU time of unsampled processes by owner.
 
     Args:
         owners: pid, owner, session, is_worker of processes whose owner is known.
-        owned: Processes that samples saw, with their owner; only these owners are given anything.
-        outlasting: Processes that were there when the measured part began or ended.
-        unseen_s: The time to divide.
+        owned: Sampled processes with their owner. Only these owners get a part.
+        outlasting: Pids of processes that existed when the measured part began or ended.
+        unseen_s: The CPU seconds to divide.
     """
-    # A process that has just begun bears its parent's title until it gives itself one.
+    # A new process has its parent's title until it sets its own.
     lasting = owned.filter(pl.col("pid").is_in(outlasting.implode()))["title"].drop_nulls()
     is_named = pl.col("title").is_not_null() & ~pl.col("title").is_in(lasting.implode())
     background = owned.filter(is_named).select("pid", *KEYS)

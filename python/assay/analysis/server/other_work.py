@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 STREAM, LOOKS = "other-work", "engine"
 
 Row = dict[str, Any]
-# CPU seconds of a process, the bytes that it moved, and its share of all that were moved.
+# (CPU seconds of a process, bytes that it read and wrote, its share of all such bytes).
 Used = tuple[float | None, float | None, float | None]
 NOT_METERED: Used = (None, None, None)
 
 
 def other_work_of(run: Run) -> tuple[Worker, ...] | None:
-    """Return the sessions that did other work, most CPU first; None if the engine hides them."""
+    """Return the sessions with other work, most CPU first; None if the engine hides them."""
     window = window_of(run)
     if window is None or not run.has(STREAM):
         return None
@@ -42,12 +42,12 @@ def other_work_of(run: Run) -> tuple[Worker, ...] | None:
 def workers(
     rows: Iterable[Row], own: set[int], looks: int, used: Mapping[int, Used]
 ) -> tuple[Worker, ...]:
-    """Return each session or worker with each of its sorts of work.
+    """Return each session or worker with each kind of its work.
 
     Args:
         rows: Rows of the stream.
-        own: Numbers of the sessions of the run.
-        looks: How often was looked.
+        own: Numbers of the run's own sessions.
+        looks: Number of samples that were taken.
         used: Resource use of processes, by process id.
     """
     seen: dict[tuple[int, str], list[Row]] = {}
@@ -72,7 +72,7 @@ def _worker(
     looks: int,
     used: Used,
 ) -> Worker:
-    # An engine whose sessions have no number of their own may tell several in one look.
+    # An engine without session numbers may report several sessions in one sample.
     times = len({row["time_ns"] for row in rows})
     return Worker(
         session,
@@ -109,14 +109,15 @@ def _greatest(rows: list[Row], name: str) -> float | None:
 def with_peers(
     used: Mapping[int, Used], titles: Mapping[int, str | None], seen: set[int]
 ) -> dict[int, Used]:
-    """Assign the use of processes that no sample saw to those with their title.
+    """Assign the resource use of unsampled processes to sampled ones with the same title.
 
-    A server may begin a new process for each bit of work, most of them between two looks.
+    A server may start a new process for each piece of work, and most of these processes end
+    between two samples.
 
     Args:
         used: Resource use by process.
         titles: Titles of processes without a client.
-        seen: Processes that samples saw at such work.
+        seen: Pids of processes that were sampled in such work.
     """
     whole = dict(used)
     for title in {titles[pid] for pid in seen if titles.get(pid)}:
@@ -128,7 +129,7 @@ def with_peers(
 
 
 def _used(run: Run, window: tuple[int, int]) -> tuple[dict[int, Used], dict[int, str | None]]:
-    """Return each engine process's use, and the titles of those without a client."""
+    """Return each engine process's resource use, and the titles of processes without a client."""
     if not (run.has("backends") and run.has("processes")):
         return {}, {}
     processes = run.table("processes")

@@ -1,9 +1,9 @@
-"""Splits a server's CPU time by user: sessions, its own processes, others.
+"""Splits a server's CPU time by user: client sessions, the server itself, other clients.
 
-A server engine has processes of its own for sessions, for parallel work on behalf of one, and for
-itself. The identity: the server's CPU time is that of its account, which header and chart show,
-too. What it is beyond the growth of processes that were seen is of processes too short to be seen,
-and of the last moments of others.
+A server engine has processes for sessions, for parallel workers of a session, and for itself.
+The server's total CPU time is that of its account, which header and chart show, too. The part
+beyond the growth of sampled processes belongs to processes that were too short to be sampled,
+and to the last moments of others.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 SESSIONS, BACKGROUND, UNSEEN = "sessions", "background", "unseen"
 OURS, OTHER_CLIENTS = "ours", "other_clients"
-# Owners of processes with a client that is none of the load's sessions.
+# Owners of processes whose client is not one of the load's sessions.
 BESIDE = (OURS, OTHER_CLIENTS)
-# Connections of Assay beside the load's sessions have this application, alone or before a space.
+# Application name of Assay's connections besides the load's sessions, alone or before a space.
 OWN_APPLICATION = "assay"
 
 NO_TITLE = "without a title"
 ENDED_TITLE = "ended between two samples"
-# Without these, which older records lack, it cannot be told what was not seen.
+# Without these columns, which older records lack, unsampled time is not known.
 NEEDED = {"children_user_ns", "children_system_ns", "title"}
-# A process that works for another one may say so in its title; `owners` believes it of the family.
+# A worker's title may contain the pid of its leader; `owners` accepts it within the server.
 LEADER_IN_TITLE = r"\bPID (\d+)\b"
 COUNTERS = ("cpu_ns", "run_delay_ns", "read_bytes", "write_bytes")
 PROCESS = ["pid", "started_ns"]
@@ -50,19 +50,19 @@ LOOKS_SCHEMA = {
 
 
 def sessions(run: Run) -> dict[str, Any] | None:
-    """CPU seconds, run delay and storage bytes of a server in the measured window, by whose it is.
+    """Return a server's CPU seconds, run delay and storage bytes in the window, by user.
 
     Keys: window_s; cpu_s; `sessions` (session, cpu_s, run_delay_s, read_bytes, write_bytes,
     workers, workers_cpu_s; workers are processes that worked for the session, and are included);
-    `background`, `ours` (Assay's own looks and set-up) and `other_clients` (title, processes, and
-    the same figures), most CPU first;
-    ended_cpu_s and ended_seen (time of processes that no sample saw, put down to their owners, and
-    how many known ones say whose they were); unseen_cpu_s (the rest of that time); `shares` of
-    cpu_s. Absent is None. Run delay is as last seen of processes that ended, and bytes of those
-    that were not seen are with their parent's.
+    `background`, `ours` (Assay's own probes and set-up) and `other_clients` (title, processes,
+    and the same figures), most CPU first; ended_cpu_s and ended_seen (time of unsampled
+    processes that was assigned to owners, and the number of known processes that determine the
+    owners); unseen_cpu_s (the rest of the unsampled time); `shares` of cpu_s. A missing value is
+    None. The run delay of an ended process is that of its last sample, and bytes of unsampled
+    processes count for their parents.
 
     Returns:
-        None if the record does not say which process serves which session, or is older.
+        None if the record does not contain the process of each session, or is older.
     """
     window = window_of(run)
     if window is None or not (run.has("backends") and run.has("processes")):
@@ -80,7 +80,7 @@ def split_by_session(
     activity: pl.DataFrame | None,
     window: tuple[int, int],
 ) -> dict[str, Any] | None:
-    """Split a window's CPU time by session; None without two samples."""
+    """Split a window's CPU time by session; None with fewer than two samples."""
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
     edges = edges_around(of_engine["time_ns"], *window)
     if edges is None:
@@ -111,18 +111,18 @@ def split_by_session(
 
 
 def account_s(of_engine: pl.DataFrame, edges: tuple[int, int]) -> float:
-    """CPU seconds of the engine's account between two samples."""
+    """Return the CPU seconds of the engine's account between two samples."""
     both = pl.Series("time_ns", edges, dtype=pl.Int64)
     return sum(growth_s(used_at(cpu_used(of_engine), both)).values())
 
 
 def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.DataFrame:
-    """One row a process that was seen between two samples, with what it used from one to the other.
+    """Return one row per process sampled between two samples, with its use in that time.
 
-    A process that is not in the first sample began later, so all that it used counts.
+    A process that is not in the first sample started later, so all of its use counts.
 
     Columns: pid, started_ns, ppid, title, is_live (in the last sample); cpu_ns, run_delay_ns,
-    read_bytes, write_bytes (growth; of its ended children's bytes those that were not seen).
+    read_bytes, write_bytes (growth; bytes of ended children only if the child was not sampled).
     """
     ticks = pl.col("user_ns") + pl.col("system_ns")
     in_first = pl.col("time_ns") == first_ns
@@ -153,13 +153,13 @@ def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.Dat
 def owners(
     backends: pl.DataFrame, activity: pl.DataFrame | None, processes: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Return which process works for whom: columns pid, owner, session, is_worker.
+    """Return the owner of each process: columns pid, owner, session, is_worker.
 
-    A process belongs to the session that it serves, else to that of the process it works for. Any
-    look at what it did may have told that one; so may its title, if `PID n` in it is the number of
-    a process that serves a session. Many a worker is too short for the former, which is rarer.
-    Others that have a client are that client's: only they have a state, or name an application.
-    By its application a client is Assay itself, or another one.
+    A process belongs to the session that it serves, or else to that of its leader. The leader
+    comes from any sample of sessions, or from the title, if `PID n` in it is the pid of a
+    process that serves a session. Samples of sessions are rarer, so many short workers appear
+    only by title. Other processes with a client (a state or an application name) belong to that
+    client, which by its application is Assay or another client.
     """
     of_session = (
         backends.sort("time_ns")
@@ -188,7 +188,7 @@ def owners(
 
 
 def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each sampled process; a worker has its leader's client."""
+    """Return a row for each sampled process; a worker gets its leader's client."""
     clients = ["has_client", "is_ours"]
     merged = looks.group_by("pid", maintain_order=True).agg(
         pl.col("leader_pid").drop_nulls().last(), pl.col(clients).any()
@@ -204,9 +204,10 @@ def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
 
 
 def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) -> pl.Series:
-    """Processes that are known to work for the server itself: their pids.
+    """Return the pids of processes that work for the server itself.
 
-    Those that were seen to have neither a client nor a leader, and those that have begun others.
+    These are processes that were sampled with neither a client nor a leader, and processes that
+    started others.
     """
     processes_seen = (
         _looks_by_activity(activity).group_by("pid", maintain_order=True).agg(pl.all().drop_nulls())
@@ -222,14 +223,14 @@ def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) ->
 
 
 def is_ours() -> pl.Expr:
-    """Return whether `application` is the name of a connection of Assay itself."""
+    """Return an expression: True if `application` is the name of one of Assay's connections."""
     name = pl.col("application").cast(pl.String)
     own = (name == OWN_APPLICATION) | name.str.starts_with(f"{OWN_APPLICATION} ")
     return own.fill_null(value=False)
 
 
 def _looks_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
-    """Return each sample of a process: pid, leader_pid, has_client, is_ours; by time."""
+    """Return all samples of processes by time: pid, leader_pid, has_client, is_ours."""
     if activity is None:
         return pl.DataFrame(schema=LOOKS_SCHEMA)
     has_client = pl.any_horizontal(pl.col("application", "state").is_not_null())
@@ -240,7 +241,7 @@ def _looks_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def _looks_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
-    """Return processes whose title names another, in the columns of `_looks_by_activity`."""
+    """Return processes whose title names another, with the columns of `_looks_by_activity`."""
     if processes is None or "title" not in processes.columns:
         return pl.DataFrame(schema=LOOKS_SCHEMA)
     leader = pl.col("title").str.extract(LEADER_IN_TITLE).cast(pl.UInt32, strict=False)
@@ -255,7 +256,7 @@ def _looks_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def edges_around(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
-    """Return the samples nearest to a window from outside, or the outermost; None if one."""
+    """Return the nearest samples outside of a window, or else the outermost; None if only one."""
     first = times.filter(times <= begun_ns).max()
     last = times.filter(times >= ended_ns).min()
     first = times.min() if first is None else first
@@ -266,7 +267,7 @@ def edges_around(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, i
 
 
 def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
-    """The kernel adds the bytes of a child that ended to its parent: what was seen is taken off."""
+    """Return growth without bytes that the kernel added to a parent for sampled, ended children."""
     ended = (
         grown.filter(~pl.col("is_live"))
         .group_by("ppid", maintain_order=True)
@@ -285,7 +286,7 @@ def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures() -> list[pl.Expr]:
-    """Return sums over processes in seconds and bytes; null if one is not counted."""
+    """Return expressions for sums over processes in seconds and bytes; null if a value is null."""
     whole = {
         name: pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()) for name in COUNTERS
     }

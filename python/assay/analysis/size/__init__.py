@@ -1,1 +1,1 @@
-"""A cluster on paper."""
+"""Predicts the time of a workload on a hypothetical cluster."""

@@ -1,13 +1,14 @@
-"""Predicts a workload's time at another size, on another number of nodes.
+"""Predicts a lower bound of a workload's time at another size, on a cluster.
 
-Each operation costs CPU time, bytes between nodes and bytes of storage, as they were measured.
-They are carried to the size that is asked for by the law of the sizes that were measured, of one
-size in proportion to the data. Its time is at least the longest of three: CPU time over all cores,
-bytes over all network ports, and bytes over all disks. It is a bound and no prediction: whatever
-else makes nodes wait comes on top, and every step is told as an assumption.
+Each operation costs CPU time, bytes between nodes and bytes from storage, as measured. The costs
+of operations are extrapolated to the requested size by the power law of the measured sizes; with
+one size, in proportion to the data. The time of an operation is at least the longest of three:
+CPU time over all cores, bytes over all network ports, and bytes over all disks. The longest time
+is a lower bound: all other waits of nodes come on top. Every step is listed as an assumption.
 
-Rows that are sent to the node of their key stay at home with one chance in N, so of what is moved
-1 - 1/N goes over the network; what n nodes sent is carried to N nodes by (1 - 1/N) / (1 - 1/n).
+If rows are sent to the node of their key, one in N stays on its node, so 1 - 1/N of the moved
+rows go over the network. The bytes that n nodes sent are converted to N nodes by the factor (1 -
+1/N) / (1 - 1/n).
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ class Taken:
     """The cost of one execution of an operation in one run.
 
     Attributes:
-        scale: Scale of the data, in the workload's own measure.
+        scale: Scale of the data, in the workload's own unit.
         round: Round of the run among those at its scale.
         cpu_s: CPU seconds of all nodes.
-        sent_bytes: Between nodes; None if that was not counted.
-        read_bytes: Bytes read of the data, wherever they were; None if that was not counted.
+        sent_bytes: Bytes sent between nodes; None if not counted.
+        read_bytes: Bytes of data read, from memory or storage; None if not counted.
     """
 
     scale: float
@@ -50,11 +51,11 @@ class Measured:
     """The measurements of a workload on one subject.
 
     Attributes:
-        operations: Executions by operation.
+        operations: Costs of executions, by operation.
         nodes: Number of nodes that worked in these runs.
-        data_bytes: Bytes of the data as they lie on disk, by scale.
-        memory_bytes: Peak of all processes, by scale.
-        skew: The most that a node did over the mean of all; None if that is not known.
+        data_bytes: Bytes of the data on disk, by scale.
+        memory_bytes: Peak memory of all processes, by scale.
+        skew: Largest work of a node over the mean of all nodes; None if not known.
     """
 
     operations: Mapping[str, Sequence[Taken]]
@@ -66,14 +67,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The machines that are thought of.
+    """The hypothetical cluster.
 
     Attributes:
         nodes: Number of nodes.
         cores: Number of cores of each node, as fast as the measured ones.
         memory_bytes: Bytes of memory of each node.
-        network_bytes_per_s: Network bytes a second of each node, in each direction.
-        disk_bytes_per_s: Disk bytes a second of each node.
+        network_bytes_per_s: Network bytes per second of each node, in each direction.
+        disk_bytes_per_s: Disk bytes per second of each node.
         utilisation: Share of a node's cores that an operation keeps busy.
         given: Names of the attributes that the user gave; the others are assumed.
     """
@@ -92,8 +93,8 @@ class Assumption:
     """One assumption of the prediction.
 
     Attributes:
-        words: The assumption in words.
-        value: Its number as text; empty if it has none.
+        words: Text of the assumption.
+        value: Its number as text; empty without a number.
         source: Origin of the number.
     """
 
@@ -104,13 +105,13 @@ class Assumption:
 
 @dataclass(frozen=True)
 class SizedOperation:
-    """One operation on paper.
+    """The predicted costs and times of one operation.
 
     Attributes:
         name: Name of the operation.
-        cpu_s, sent_bytes, read_bytes: Of all nodes, at the size that is asked for; None if
-            that was not counted.
-        seconds: At least, by resource; those that are not known are missing.
+        cpu_s, sent_bytes, read_bytes: Costs of all nodes at the requested size; None if not
+            counted.
+        seconds: Minimum seconds by resource. Resources that are not known are missing.
     """
 
     name: str
@@ -121,29 +122,29 @@ class SizedOperation:
 
     @property
     def bound(self) -> str:
-        """The resource that takes longest."""
+        """The resource with the longest time, which bounds the operation."""
         return max(self.seconds, key=lambda name: self.seconds[name])
 
     @property
     def least_s(self) -> float:
-        """The least time, which its slowest part sets, in seconds."""
+        """The minimum seconds of the operation: those of its slowest resource."""
         return max(self.seconds.values())
 
 
 @dataclass(frozen=True)
 class Sized:
-    """A workload on paper.
+    """The predicted costs and times of a workload on a cluster.
 
     Attributes:
         scale: The requested scale.
         beyond: Factor to the largest measured scale.
         operations: Operations of the workload, in its order.
-        data_bytes: On all disks; None if that is not known.
-        memory_bytes: Bytes of memory of a node, at the peak; None if that is not known: of one
-            scale, or where it did not grow with the data, what processes take anyway is not told
-            apart.
-        fits: Whether the data fit into the memory of all nodes; None if that is not known.
-        assumptions: Each step.
+        data_bytes: Bytes of data on all disks; None if not known.
+        memory_bytes: Peak memory of a node in bytes; None if not known: a single scale, or
+            memory that does not grow with the data, does not show the base memory of the
+            processes.
+        fits: Whether the data fit into the memory of all nodes; None if not known.
+        assumptions: All assumptions of the prediction.
     """
 
     scale: float
@@ -156,22 +157,22 @@ class Sized:
 
     @property
     def least_s(self) -> float:
-        """The least time of all operations one after another."""
+        """The minimum seconds of all operations in succession."""
         return math.fsum(operation.least_s for operation in self.operations)
 
 
 def leaving(nodes: int) -> float:
-    """The part of rows that goes to another node, where each goes to the node of its key."""
+    """Return the share of rows that leave their node if each row goes to the node of its key."""
     return 1.0 - 1.0 / nodes
 
 
 def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
-    """Return the workload at a scale on a cluster.
+    """Return the predicted costs and times of a workload at a scale on a cluster.
 
     Args:
-        measured: At one scale or more.
-        scale: Above zero.
-        cluster: With one node or more.
+        measured: Measurements at one or more scales.
+        scale: Scale of the data, above zero.
+        cluster: Cluster of one or more nodes.
 
     Raises:
         ValueError: If there are no measurements.
@@ -213,7 +214,7 @@ def _operation(
     if sent is not None and measured.nodes > 1:
         sent *= leaving(cluster.nodes) / leaving(measured.nodes)
     else:
-        # One node sends nothing, which does not tell what several would.
+        # A single node sends nothing, so the bytes of several nodes are not known.
         sent = None if cluster.nodes > 1 else 0.0
     read = _cost_at(taken, "read_bytes", scale)
     seconds = {CPU: cpu_s * skew / (cluster.nodes * cluster.cores * cluster.utilisation)}
@@ -225,7 +226,7 @@ def _operation(
 
 
 def _cost_at(taken: Sequence[Taken], what: str, scale: float) -> float | None:
-    """Return a cost at a scale; None if no execution has it."""
+    """Return a cost extrapolated to a scale; None if no execution has this cost."""
     points = [(execution.round, execution.scale, getattr(execution, what)) for execution in taken]
     return _at([Point(*point) for point in points if point[2] is not None], scale)
 
@@ -235,9 +236,9 @@ def _carried(values: Iterable[tuple[float, float]], scale: float) -> float | Non
 
 
 def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
-    """Memory of all nodes; None if no two sizes say that it grows.
+    """Return the memory of all nodes at a scale; None unless it grows over several scales.
 
-    Else nothing tells what of it is there without any data.
+    Otherwise the memory that processes need without any data is not known.
     """
     law = power_law([Point(1, size, value) for size, value in by_scale.items()])
     grows = law is not None and law.exponent.value > 0
@@ -245,10 +246,10 @@ def _memory(by_scale: Mapping[float, float], scale: float) -> float | None:
 
 
 def _at(points: Sequence[Point], scale: float) -> float | None:
-    """Return a cost at a scale: by the law of several scales, else in proportion.
+    """Return a cost at a scale: by the power law of several scales, else in proportion.
 
-    A power that is fitted to small sizes carries their fixed costs along, and says too little far
-    beyond them; a fixed part with one in proportion says too little of what grows faster.
+    A power law of small sizes includes fixed costs, and so predicts too little for much larger
+    sizes. A fixed part plus a proportional part predicts too little for costs that grow faster.
     """
     if not points:
         return None
@@ -327,7 +328,7 @@ def _assumptions(
 def _machine_assumptions(
     cluster: Cluster, operations: Sequence[SizedOperation]
 ) -> Iterator[Assumption]:
-    """Yield each node's resources, as far as an operation is bound by them."""
+    """Yield assumptions on each node's resources, as far as they bound an operation."""
 
     def said(name: str) -> Source:
         return "given" if name in cluster.given else "assumed"

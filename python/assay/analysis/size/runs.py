@@ -1,4 +1,4 @@
-"""Reads a workload's costs from runs, to size a cluster."""
+"""Reads a workload's costs from runs, as the input for sizing a cluster."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 def measured_of(runs: Sequence[Run]) -> Measured:
-    """Return the costs that runs measured together.
+    """Return the combined costs of several runs of a workload.
 
     Args:
-        runs: Runs of one workload and one engine, in which operations followed each other.
+        runs: Runs of one workload and one engine, in which operations did not overlap.
 
     Raises:
-        ValueError: If the runs differ in workload or engine, or one has no CPU time.
+        ValueError: If the runs differ in workload or engine, or a run has no CPU time.
     """
     _check_alike(runs)
     operations: dict[str, list[Taken]] = {}
@@ -70,7 +70,7 @@ def _check_alike(runs: Sequence[Run]) -> None:
 
 
 def _cpu(run: Run) -> dict[str, float]:
-    """CPU seconds of one execution of each operation, by the median."""
+    """Return the median CPU seconds of one execution of each operation."""
     events = run.table("events").select("sequence", pl.col("operation").cast(pl.String))
     metered = metered_cpu(run).join(events, on="sequence", maintain_order="left")
     own = metered.group_by("operation", maintain_order=True).agg(pl.col("cpu_ns").median())
@@ -78,7 +78,7 @@ def _cpu(run: Run) -> dict[str, float]:
 
 
 def _skew(runs: Sequence[Run]) -> float | None:
-    """Return the most that a node's tasks took over the mean of all, by the median over runs."""
+    """Return the largest task time of a node over the mean of all nodes: the median over runs."""
     ratios = []
     for run in runs:
         names = {node.name for node in workers_of(run)}

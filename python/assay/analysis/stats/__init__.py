@@ -1,1 +1,1 @@
-"""Statistics: intervals, rounds, and intervals that allow repeated looks."""
+"""Statistics: intervals, comparisons in rounds, and intervals that stay valid at any time."""

@@ -1,8 +1,8 @@
-"""Intervals that stay valid after every round, so that a test may stop early.
+"""Computes intervals that stay valid after every round, so that an experiment may stop early.
 
-An interval by Student's t is valid for a number of rounds that was fixed beforehand. If it is
-checked after each round, and the experiment stops when zero is outside, the error rate is far
-higher than stated.
+Student's interval is valid for a number of rounds that was fixed beforehand. If Student's
+interval is checked after each round, and the experiment stops as soon as the interval excludes
+zero, the error rate is far higher than stated.
 """
 
 from __future__ import annotations
@@ -13,24 +13,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Variance of the effects that are expected, in that of a round. The interval holds for any; with
-# this one it is short after few rounds where an effect is several times the noise.
+# Prior variance of the effect, relative to the variance of a round. The interval is valid for
+# any effect. With this value it is short after few rounds if the effect is several times the
+# noise.
 EFFECT_VARIANCE = 10.0
 
 
 def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, float] | None:
-    """Return an interval of the mean that stays valid however often it is looked at.
+    """Return an interval of the mean that stays valid however often it is computed.
 
-    These are the means that the Bayes factor of Student's t, with a normal prior of the effect's
-    size, does not refute by 1 / alpha. Under any of them it is a test martingale (Hendriksen, de
-    Heide and Grünwald 2021; Perez-Ortiz et al. 2024), so Ville's inequality bounds its maximum.
+    The interval contains all means that the Bayes factor of Student's t, with a normal prior of
+    the effect size, does not refute by 1 / alpha. Under each such mean the Bayes factor is a
+    test martingale (Hendriksen, de Heide and Grünwald 2021; Perez-Ortiz et al. 2024), so Ville's
+    inequality bounds its maximum.
 
     Args:
         values: One value for each round, in the order of rounds.
         alpha: Probability that the interval is wrong at any time, above 0 and below 1.
 
     Returns:
-        Its ends; None as long as any mean is possible: of one round, or of very few.
+        The ends of the interval. None as long as any mean is possible, with one or very few
+        rounds.
     """
     count = len(values)
     if count < 2:  # noqa: PLR2004 - one value has no spread

@@ -1,7 +1,7 @@
-"""Times that stand side by side in rounds, compared by their ratios.
+"""Compares times that were measured side by side in rounds, by their ratios.
 
-A ratio is taken within a round, because what drifts meanwhile weighs on both of its times alike;
-the mean is that of logarithms, and intervals are by Student's t.
+Ratios are taken within a round, because a drift of the host affects both times of a round alike.
+The mean is geometric, and intervals are Student's on the logarithms.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Noise:
-    """The spread of logarithms of ratios from round to round.
+    """The variation of logarithms of ratios between rounds.
 
     Attributes:
-        deviation: Their standard deviation.
-        freedom: Degrees of freedom that it is known with.
+        deviation: Standard deviation of the logarithms.
+        freedom: Degrees of freedom of the standard deviation.
     """
 
     deviation: float
@@ -50,10 +50,10 @@ class Factor:
 
 
 def noise_of(several: Iterable[Sequence[float]]) -> Noise | None:
-    """Return the common noise of several series of ratios; None if all have only one round.
+    """Return the common noise of several series of ratios; None if each series has only one round.
 
     Args:
-        several: Ratios above zero by round, of things that are as noisy as each other.
+        several: Series of ratios by round, above zero and with equal noise.
     """
     squares, freedom = 0.0, 0
     for ratios in several:
@@ -65,11 +65,11 @@ def noise_of(several: Iterable[Sequence[float]]) -> Noise | None:
 
 
 def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | None:
-    """Return the mean factor of rounds' ratios; None without rounds.
+    """Return the geometric mean of the ratios of all rounds; None without rounds.
 
     Args:
-        ratios: Above zero, one a round.
-        noise: Variation between rounds. None means estimated from these rounds.
+        ratios: One ratio per round, above zero.
+        noise: Variation between rounds; None means that it is estimated from these ratios.
     """
     if not ratios:
         return None

@@ -1,4 +1,4 @@
-"""Means of a few rounds, and how far they are known: 95 % intervals by Student's t."""
+"""Computes means of a few rounds with their 95 % intervals by Student's t."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean of values that differ by noise alone.
+    """A mean of values that differ only by noise.
 
     Attributes:
         value: Mean in the unit of the values.
-        interval: 95 % interval in the same unit. None means a single value.
+        interval: 95 % interval in the same unit; None means a single value.
     """
 
     value: float
@@ -27,7 +27,7 @@ class Mean:
 
 
 def mean_of(values: Sequence[float]) -> Mean:
-    """The arithmetic mean; of logarithms it is that of the geometric mean.
+    """Return the arithmetic mean with its interval; of logarithms, the log of a geometric mean.
 
     Args:
         values: The values, at least one.
@@ -42,13 +42,13 @@ def mean_of(values: Sequence[float]) -> Mean:
 
 
 def difference_of_means(first: Sequence[float], second: Sequence[float]) -> Mean:
-    """Return the mean of `second` less that of `first`, with Welch's interval.
+    """Return the mean of `second` minus the mean of `first`, with Welch's interval.
 
-    Of logarithms it is the logarithm of the ratio of geometric means.
+    Of logarithms, the result is the logarithm of the ratio of geometric means.
 
     Args:
-        first: At least two values for an interval.
-        second: Likewise.
+        first: Values of the first group; at least two for an interval.
+        second: Values of the second group; at least two for an interval.
     """
     means = [math.fsum(values) / len(values) for values in (first, second)]
     difference = means[1] - means[0]
@@ -70,9 +70,10 @@ def difference_of_means(first: Sequence[float], second: Sequence[float]) -> Mean
 
 
 def student_quantile(freedom: float) -> float:
-    """The 97.5 % quantile of Student's t; Abramowitz and Stegun 26.7.5, exact for 1 and 2.
+    """Return the 97.5 % quantile of Student's t; Abramowitz and Stegun 26.7.5.
 
-    Below 4 degrees of freedom that expansion is too small, and whole degrees are rounded down.
+    The values for 1 to 3 degrees of freedom are exact, because that expansion is too small below
+    4. Fractional degrees are then rounded down.
     """
     exact = {1: 12.7062, 2: 4.3027, 3: 3.1824}
     if freedom < max(exact) + 1:

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Of the continued fraction of the incomplete beta function: relative error, and terms.
+# Relative error and number of terms of the continued fraction of the incomplete beta function.
 _PRECISION, _TERMS = 1e-12, 400
 
 
 def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
-    """Return how likely groups differ so much by chance: the tail of F of one-way ANOVA.
+    """Return the probability that groups differ this much by chance: one-way ANOVA's F test.
 
-    R. A. Fisher, Statistical Methods for Research Workers (1925), chapter VII. Groups that do not
-    vary in themselves are alike only where all values are equal.
+    R. A. Fisher, Statistical Methods for Research Workers (1925), chapter VII. If no group
+    varies in itself, groups are equal only if all values are equal.
 
     Args:
-        groups: Values of each; empty ones are passed over.
+        groups: Values of each group. Empty groups are ignored.
 
     Returns:
-        0 to 1; None if fewer than two groups have values, or none has two.
+        Probability, 0 to 1; None if fewer than two groups have values, or no group has two
+        values.
     """
     filled = [group for group in groups if group]
     between, within = len(filled) - 1, sum(map(len, filled)) - len(filled)
@@ -45,13 +46,14 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
 def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
     """Return the share of total variance explained by group: epsilon squared (Kelley 1935).
 
-    Its mean is 0 if groups explain nothing.
+    The expected value of epsilon squared is 0 if groups explain nothing.
 
     Args:
-        groups: Values of each; empty ones are passed over.
+        groups: Values of each group. Empty groups are ignored.
 
     Returns:
-        0 to 1; None if fewer than two groups have values, none has two, or all are equal.
+        0 to 1; None if fewer than two groups have values, no group has two, or all values are
+        equal.
     """
     filled = [group for group in groups if group]
     between, within = len(filled) - 1, sum(map(len, filled)) - len(filled)
@@ -72,7 +74,7 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 
 
 def _squares(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """Sums of squares between groups and within them; each has values."""
+    """Return the sums of squares between groups and within groups, none of which is empty."""
     means = [math.fsum(group) / len(group) for group in groups]
     grand = math.fsum(map(math.fsum, groups)) / sum(map(len, groups))
     own = list(zip(groups, means, strict=True))
@@ -82,9 +84,9 @@ def _squares(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), by its continued fraction.
+    """Return the regularised incomplete beta function I_x(a, b), by its continued fraction.
 
-    Abramowitz and Stegun 26.5.8, evaluated as Lentz does; 6.6.3 where it converges slowly.
+    Abramowitz and Stegun 26.5.8, evaluated by Lentz's method; 6.6.3 where it converges slowly.
 
     Args:
         a: Above 0.

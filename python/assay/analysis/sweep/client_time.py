@@ -1,4 +1,4 @@
-"""Splits a client's time on each successful operation by cause and by statement."""
+"""Splits a client's time per successful operation by cause and by statement."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ if TYPE_CHECKING:
     from assay.analysis.summary import Summary
     from assay.record.reader import Run
 
-# Threads at work of which there is so much more or less time than of operations are no sessions.
+# If the time of threads at work differs from that of operations by more, threads are no
+# sessions.
 APART_MAX = 0.25
 
 
 @dataclass(frozen=True)
 class ClientTime:
-    """The seconds of a client for each successful operation, at one number of clients.
+    """The seconds of a client per successful operation, at one number of clients.
 
     Attributes:
         clients: Number of clients.
-        operation_s: All of its time: what failed, and what was made again, is in it.
-        failed_s: Time in attempts that failed, by operation; of it nothing else is told.
-        causes: The rest by cause; empty if it is not known of sessions.
-        statements: Time of statements that were answered, by operation and name; an operation of
-            one statement is one.
-        cores: CPUs that were busy, by `engine`, `driver` and `others`; those that are known.
-        cpus: That there were; None if not known.
-        device_busy: Share of the time that the data's device was; None if not known.
-        flush_s: Mean time of a flush of it; None if not known.
+        operation_s: Total time of a client per successful operation, including failed and
+            retried attempts.
+        failed_s: Time in failed attempts by operation, not split further.
+        causes: The remaining time by cause; empty if the sessions' causes are not known.
+        statements: Time of answered statements, by operation and name. An operation of one
+            statement is one entry.
+        cores: Number of busy CPUs by `engine`, `driver` and `others`, as far as known.
+        cpus: Number of CPUs; None if not known.
+        device_busy: Busy share of the data's device; None if not known.
+        flush_s: Mean seconds of a flush of the device; None if not known.
     """
 
     clients: int
@@ -52,7 +54,7 @@ class ClientTime:
 
 
 def client_time(run: Run, summary: Summary) -> ClientTime | None:
-    """Return the client time of a run; None without a load, or if no operation succeeded."""
+    """Return the client time of a run; None without a load or a successful operation."""
     load, work = summary.load, summary.work
     if load is None or work is None or not load.all_operations.ok or not work.service_s:
         return None
@@ -78,10 +80,10 @@ def client_time(run: Run, summary: Summary) -> ClientTime | None:
 
 
 def _causes(summary: Summary, service_s: float) -> dict[str, float]:
-    """Shares of the time of all operations; empty if that is not known.
+    """Return the shares of all operations' time by cause; empty if not known.
 
-    Where operations are not told apart, threads at work stand for sessions if there was as much of
-    their time as of operations: those that serve whatever session has work do not.
+    If operations cannot be distinguished, threads at work represent sessions, provided that both
+    times are nearly equal. In an engine whose threads serve any session, the times differ.
     """
     where = summary.where
     if where is not None and where.together_s is not None:
@@ -101,7 +103,7 @@ def _causes(summary: Summary, service_s: float) -> dict[str, float]:
 
 
 def _statements(summary: Summary, service_s: float) -> dict[tuple[str, str], float]:
-    """Divide seconds of all operations among operations and their statements."""
+    """Return seconds of all operations, divided among operations and their statements."""
     seconds: dict[tuple[str, str], float] = {}
     for operation in summary.operations:
         own_s = service_s * (operation.share or 0.0)
@@ -125,7 +127,7 @@ def _cores(used: Accounts) -> dict[str, float]:
 
 
 def _device(run: Run) -> tuple[float | None, float | None]:
-    """Return the busy share of the data's device in the measured part, and the time of a flush."""
+    """Return the busy share of the data's device in the measured part, and seconds of a flush."""
     device = data_device(run)
     if device is None:
         return None, None
@@ -142,7 +144,7 @@ def _device(run: Run) -> tuple[float | None, float | None]:
 
 
 def _mean(values: pl.Series, weights: pl.Series) -> float | None:
-    """Return the weighted mean of values that are not None; None if there are none."""
+    """Return the weighted mean of known values; None if there are none."""
     pairs = [
         (value, by) for value, by in zip(values, weights, strict=True) if value is not None and by
     ]

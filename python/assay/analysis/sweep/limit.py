@@ -1,8 +1,8 @@
-"""Finds what limits a load as clients grow: the causes that operations take longer for.
+"""Finds what limits a load as clients grow: the causes that make operations take longer.
 
-The numbers of clients from the knee on are compared with the fewest that there were. What a client
-spends on an operation that succeeds is split by cause, time in attempts that failed being a cause
-of its own, and by statement. What grew most is what limits.
+The runs from the knee on are compared with the runs of the fewest clients. A client's time per
+successful operation is split by cause and by statement; time in failed attempts is a separate
+cause. The cause that grew most is the limit.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SHORT_NAMES = {
     COMMIT: "commits",
     UNKNOWN: "not measured",
 }
-# Parts of an operation's time, by what of them limits; the rest is not known.
+# Causes of an operation's time that belong to each limit. Other causes have no limit's name.
 OF_CAUSES = {
     LOCK: ("lock",),
     LATCH: ("latch",),
@@ -56,27 +56,28 @@ OF_CAUSES = {
     READS: ("disk_read", "disk"),
     CLIENT: ("client",),
 }
-# CPUs are taken to be used up when hardly a sixth of their time is left.
+# CPUs count as fully used if at most about a sixth of their time is idle.
 ALL_BUSY_SHARE = 0.85
-# Looks at threads are some milliseconds apart and rounds differ: an operation that takes hardly a
-# tenth longer is limited by nothing that could be named.
+# Samples of threads and rounds vary. If an operation takes hardly a tenth longer, no limit can
+# be named.
 LONGER_MIN = 0.1
-# What is less of the growth than this is no limit by itself.
+# A cause with a smaller share of the growth is no limit by itself.
 SHARE_MIN = 0.3
-# Others that used more of the machine had a part in it.
+# Other programs that used a larger share of the machine are mentioned.
 OTHERS_MIN = 0.1
 ALSO_MAX = 2
 
 
 @dataclass(frozen=True)
 class Grown:
-    """One cause, for each operation that succeeded.
+    """One cause of a client's time per successful operation.
 
     Attributes:
         name: Name of `NAMES`.
-        before_s, after_s: With the fewest clients and with more, mean over rounds.
-        share: Of a client's time with more clients.
-        interval: 95 % of that over rounds; None of a single one.
+        before_s, after_s: Seconds with the fewest clients and with more clients, means over
+            rounds.
+        share: Share of a client's time with more clients.
+        interval: 95 % interval of the share over rounds; None with a single round.
     """
 
     name: str
@@ -87,7 +88,7 @@ class Grown:
 
     @property
     def longer_s(self) -> float:
-        """The growth in seconds; below 0 if it shrank."""
+        """The growth in seconds; negative if the cause shrank."""
         return self.after_s - self.before_s
 
 
@@ -96,11 +97,12 @@ class ScalingLimit:
     """The limit of a load's scaling.
 
     Attributes:
-        name: Name of `NAMES`; None means an operation takes hardly longer, or nothing stands out.
+        name: Name in `NAMES`; None means that operations hardly take longer, or that no cause
+            stands out.
         clients, before: Numbers of clients that are compared.
-        grown: Causes, the largest growth first.
-        statement: Operation and statement whose time grew most, and by how many seconds.
-        claim: All that is claimed, as a sentence without its end.
+        grown: All causes, the largest growth first.
+        statement: Operation and statement whose time grew most, and its growth in seconds.
+        claim: The whole claim as a sentence without a full stop.
     """
 
     name: str | None
@@ -112,11 +114,12 @@ class ScalingLimit:
 
 
 def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> ScalingLimit | None:
-    """Return the limit of runs by their number of clients; None if it cannot be known.
+    """Return the limit of runs, given by number of clients; None if it cannot be determined.
 
     Args:
         runs: At least one run for each number of clients.
-        knee_at: From here on it is looked for; None, or beyond all: with most clients.
+        knee_at: Number of clients from which the limit is searched. None, or more than all
+            numbers, means the largest number.
     """
     times = {
         clients: [time for run in own if (time := client_time(run, summary_of(run))) is not None]
@@ -128,7 +131,7 @@ def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> Scalin
 def limiting(
     times: Mapping[int, Sequence[ClientTime]], knee_at: float | None
 ) -> ScalingLimit | None:
-    """Return the limit of clients, from their time in the rounds of each number of clients."""
+    """Return the limit from clients' times in the rounds of each number of clients."""
     if len(times) < 2:  # noqa: PLR2004 - nothing to compare
         return None
     fewest, most = min(times), max(times)
@@ -160,7 +163,7 @@ def _mean_s(times: Sequence[ClientTime]) -> float:
 
 
 def _parts(time: ClientTime) -> dict[str, float]:
-    """Return seconds by cause; what is not known is the rest."""
+    """Return seconds by cause; the rest is the unknown cause."""
     seconds = {RETRIES: sum(time.failed_s.values())}
     if time.causes:
         seconds |= {
@@ -172,10 +175,10 @@ def _parts(time: ClientTime) -> dict[str, float]:
 
 
 def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[Grown, ...]:
-    """Return every cause, the one that grew most first.
+    """Return all causes, the one that grew most first.
 
-    Rounds whose time was not split are left out where others of the same number were; where none
-    was on one of the two sides, nothing but failed attempts is told apart.
+    Rounds whose time was not split are left out if other rounds with the same number of clients
+    were split. If no round of a side was split, only failed attempts are distinguished.
     """
     before, after = _split(before), _split(after)
     if not all(time.causes for time in (*before, *after)):
@@ -196,7 +199,7 @@ def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[G
 
 
 def _split(times: Sequence[ClientTime]) -> Sequence[ClientTime]:
-    """Return the times that were split by cause, if any was."""
+    """Return the times that were split by cause, or all times if none was split."""
     return [time for time in times if time.causes] or times
 
 
@@ -207,7 +210,7 @@ def _stands_out(first: Grown, before_s: float, longer_s: float) -> bool:
 def _statement(
     before: Sequence[ClientTime], after: Sequence[ClientTime], name: str | None
 ) -> tuple[str, str, float] | None:
-    """Return what grew most: the operation that was retried after conflicts, else a statement."""
+    """Return the largest growth: the operation retried after conflicts, or else a statement."""
     if name == RETRIES:
         grown = _growth(
             before, after, lambda time: {(op, ""): s for op, s in time.failed_s.items()}
@@ -239,7 +242,7 @@ def _as_commits(
     statement: tuple[str, str, float] | None,
     rounds: tuple[Sequence[ClientTime], Sequence[ClientTime]],
 ) -> tuple[Grown, ...]:
-    """Return causes with a wait at commits named as one for the log or for other commits."""
+    """Return causes, with waits at commits renamed as waits for the log or for other commits."""
     if named is None or statement is None or named.name not in (LATCH, LOCK, UNKNOWN):
         return grown
     at_commit = "commit" in statement[1].lower().split() and statement[2] >= named.longer_s / 2
@@ -248,7 +251,7 @@ def _as_commits(
     others = tuple(growth for growth in grown if growth is not named)
     if named.name != UNKNOWN:
         return (replace(named, name=COMMIT), *others)
-    # Of what was not split the statement's own time is all that is known.
+    # Without a split by cause, only the statement's own time is known.
     before, after = ([time.statements.get(statement[:2], 0.0) for time in own] for own in rounds)
     shares = mean_of([s / time.operation_s for s, time in zip(after, rounds[1], strict=True)])
     before_s, after_s = sum(before) / len(before), sum(after) / len(after)
@@ -270,7 +273,7 @@ def _limit_text(
     longer_s: float,
     fewest: int,
 ) -> str:
-    """Return what limits, by how much, and most in which statement."""
+    """Return a sentence on the limit, its size, and the statement in which it grew most."""
     before = "none" if named.before_s <= 0 else seconds_text(named.before_s)
     sentence = (
         f"{opening}, and what limits is {NAMES[named.name]}: {percent_text(named.share)} of a"
@@ -281,7 +284,7 @@ def _limit_text(
 
 
 def _most_in(statement: tuple[str, str, float] | None) -> str:
-    """Return the statement that grew most, as the end of a sentence."""
+    """Return the statement that grew most as the end of a sentence; empty without one."""
     if statement is None:
         return ""
     operation, name, grown_s = statement
@@ -302,7 +305,7 @@ def _from_knee(
     knee_at: float | None,
     ends: tuple[int, int],
 ) -> str:
-    """Return how large the cause is at the knee, where that is not with most clients."""
+    """Return the size of the cause at the knee as text, if that is not at the most clients."""
     fewest, most = ends
     from_knee = [n for n in sorted(times) if knee_at is not None and n >= knee_at]
     if knee_at is not None and not from_knee:
@@ -317,7 +320,7 @@ def _from_knee(
 
 
 def _besides(grown: Sequence[Grown]) -> str:
-    """Return the causes that are known to have grown where the largest is not known."""
+    """Return the known causes that grew as text, if the largest cause is unknown."""
     growths = [growth for growth in grown if growth.name != UNKNOWN and growth.longer_s > 0][
         :ALSO_MAX
     ]
@@ -328,7 +331,7 @@ def _besides(grown: Sequence[Grown]) -> str:
 
 
 def _beside(after: Sequence[ClientTime], name: str | None) -> Iterator[str]:
-    """Yield who had the CPUs, and, where the log limits, how busy the disk was."""
+    """Yield phrases on who used the CPUs and, if the log limits, how busy the disk was."""
     cores = {name: _mean(time.cores.get(name) for time in after) for name in _accounts(after)}
     cpus = after[0].cpus
     if cores and cpus is not None:
@@ -350,7 +353,7 @@ def _mean(values: Iterator[float | None]) -> float | None:
 
 
 def _cpu_words(cores: Mapping[str, float | None], cpus: int) -> str:
-    """Return how busy the CPUs were, and with whom."""
+    """Return how busy the CPUs were, and with which programs, as text."""
     measured = {name: value for name, value in cores.items() if value is not None}
     whole = sum(measured.values())
     names = {"engine": "engine", "driver": "load generator", "others": "others"}

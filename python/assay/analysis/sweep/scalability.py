@@ -1,14 +1,15 @@
 """Fits the Universal Scalability Law (Gunther) to throughput by number of clients.
 
-X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)). lambda is what one client does; sigma is
-what clients wait for one another (contention), kappa what each has to agree on with each other one
-(coherence). N / X is linear in a = 1 / lambda, b = sigma / lambda and c = kappa / lambda, so the
-least squares of relative errors, with b and c not below 0, have an exact solution.
+X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)). Lambda is the throughput of one client.
+Sigma is contention: clients wait for one another. Kappa is coherence: each client synchronises
+with each other client. N / X is linear in a = 1 / lambda, b = sigma / lambda and c = kappa /
+lambda. So the least squares of relative errors, with b and c not below 0, have an exact
+solution.
 
-The knee is where X / R, Kleinrock's power, is greatest, R = N / X being the time that a client
-waits: from there on 1 % more clients bring less than half a percent more throughput. Intervals are
-of the profile likelihood: what a quantity can be while squares stay below the least, times
-1 + t^2 / f of Student's t and f degrees of freedom.
+The knee is the maximum of Kleinrock's power X / R, where R = N / X is the response time: beyond
+it 1 % more clients bring less than half a percent more throughput. Intervals are those of the
+profile likelihood: all values of a quantity for which the sum of squares stays below the minimum
+times 1 + t^2 / f, with Student's t and f degrees of freedom.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ if TYPE_CHECKING:
 
     Ends = tuple[float, float]
 
-# Three parameters need as many levels; below that many levels a fit hangs on single ones.
+# Three parameters need at least three levels; below five levels a fit depends on single ones.
 PARAMETERS = 3
 LEVELS_ENOUGH = 5
-# Directions in which the border of what is likely is looked for.
+# Number of directions in which the border of the likely parameters is searched.
 DIRECTIONS = 400
-# A throughput that agrees to this with a straight line is one.
+# A throughput that deviates from a straight line by less counts as linear.
 TINY = 1e-12
 
 
 class Law(NamedTuple):
-    """The law with its parameters.
+    """The Universal Scalability Law with its parameters.
 
     Attributes:
-        single_per_s: Throughput of one client, a second.
-        sigma, kappa: Contention and coherence; not below 0.
+        single_per_s: Throughput of one client per second.
+        sigma, kappa: Contention and coherence; not negative.
     """
 
     single_per_s: float
@@ -47,32 +48,32 @@ class Law(NamedTuple):
     kappa: float
 
     def throughput(self, clients: float) -> float:
-        """Return the law's throughput a second at a number of clients."""
+        """Return the law's throughput per second at a number of clients."""
         others = clients - 1
         return (
             self.single_per_s * clients / (1 + self.sigma * others + self.kappa * clients * others)
         )
 
     def most_at(self) -> float:
-        """Clients at which throughput is highest; infinity where it never falls."""
+        """Return the number of clients with the highest throughput; infinity if it never falls."""
         if self.sigma >= 1:
             return 1.0
         return max(1.0, math.sqrt((1 - self.sigma) / self.kappa)) if self.kappa > TINY else math.inf
 
     def most(self) -> float:
-        """The highest throughput a second, or its limit as clients grow."""
+        """Return the highest throughput per second, or its limit as clients grow."""
         at = self.most_at()
         if at < math.inf:
             return self.throughput(at)
         return self.single_per_s / self.sigma if self.sigma > TINY else math.inf
 
     def knee_at(self) -> float:
-        """Clients at which X / R is highest; infinity where there is no such number."""
+        """Return the number of clients at the maximum of X / R; infinity without a maximum."""
         if self.sigma >= 1:
             return 1.0
         if self.kappa <= TINY:
             return max(1.0, (1 - self.sigma) / self.sigma) if self.sigma > TINY else math.inf
-        # Where X^2 / N does not grow any more: 3 kappa N^2 + (sigma - kappa) N - (1 - sigma) = 0.
+        # The point from which X^2 / N falls: 3 kappa N^2 + (sigma - kappa) N - (1 - sigma) = 0.
         apart = self.sigma - self.kappa
         root = math.sqrt(apart**2 + 12 * self.kappa * (1 - self.sigma))
         return max(1.0, (root - apart) / (6 * self.kappa))
@@ -80,7 +81,7 @@ class Law(NamedTuple):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of the law; its 95 % `ends` are None if runs do not give them."""
+    """A quantity of the law; its 95 % interval `ends` is None if runs do not determine it."""
 
     value: float
     ends: Ends | None
@@ -91,13 +92,13 @@ class Scaling:
     """A fit of the Universal Scalability Law.
 
     Attributes:
-        law: With what was fitted.
-        single_per_s, sigma, kappa: The same, with intervals.
+        law: The fitted law.
+        single_per_s, sigma, kappa: The law's parameters with intervals.
         most_at, most: Clients at the highest throughput, and that throughput.
         knee_at: Clients at the knee.
-        error: Root of the mean square of relative errors.
-        levels: How many numbers of clients it is of.
-        likely: Laws at the border of what is likely; empty if that is not known.
+        error: Root mean square of the relative errors.
+        levels: Number of different numbers of clients.
+        likely: Laws at the border of the likely parameters; empty if the border is not known.
     """
 
     law: Law
@@ -112,12 +113,12 @@ class Scaling:
     likely: tuple[Law, ...]
 
     def band(self, clients: float) -> Ends | None:
-        """Return the band of the throughput at a number of clients."""
+        """Return the 95 % band of the throughput at a number of clients; None if not known."""
         return _ends(self.likely, lambda law: law.throughput(clients))
 
 
 def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
-    """Return the law that fits best; None for fewer than three numbers of clients.
+    """Return the law that fits best; None for fewer than three different numbers of clients.
 
     Args:
         points: Clients and throughput of each run; throughput above 0.
@@ -152,10 +153,10 @@ def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
 
 
 def _likely(law: Law, squares: _Squares, most: float) -> tuple[Law, ...]:
-    """Return a law and those at the border of what is likely.
+    """Return a law and the laws at the border of the likely parameters.
 
-    Empty where one client could do any amount, as with noise and no run of few clients: what is
-    likely has no border there, and ends of some of it would be too narrow.
+    The result is empty if any throughput of one client is possible, as with noise and no run of
+    few clients. The likely region then has no border, and partial intervals would be too narrow.
     """
     border = [values for at in squares.faces() for values in at.border(most)]
     if any(values[0] <= 0 for values in border):
@@ -176,14 +177,15 @@ class _Squares:
     """The sum of squares of relative errors, (N / X as fitted) / (N / X as measured) - 1."""
 
     def __init__(self, points: Sequence[tuple[float, float]]) -> None:
-        # Columns of 1, N - 1 and N (N - 1), each row over what was measured: it is to be 1.
+        # Columns of 1, N - 1 and N (N - 1), each row divided by the measured N / X, so that it
+        # should be 1.
         self._rows = [
             [throughput / n * column for column in (1.0, n - 1, n * (n - 1))]
             for n, throughput in points
         ]
 
     def faces(self) -> Iterator[_Face]:
-        """The least squares with each choice of parameters held at 0, where none is below it."""
+        """Yield valid fits: one for each choice of parameters that are fixed at 0."""
         for count in range(PARAMETERS):
             for held in combinations(range(1, PARAMETERS), count):
                 free = [at for at in range(PARAMETERS) if at not in held]
@@ -193,7 +195,7 @@ class _Squares:
 
 
 class _Face:
-    """The squares where only some of a, b and c are free."""
+    """The least squares with only some of a, b and c free."""
 
     def __init__(self, rows: Sequence[Sequence[float]], free: Sequence[int]) -> None:
         self._free = free
@@ -210,19 +212,19 @@ class _Face:
 
     @property
     def least(self) -> float:
-        """Return the least sum of squares; infinity if a parameter would be below 0."""
+        """Return the minimum sum of squares; infinity if a parameter would be negative."""
         return self._least if self.is_allowed() else math.inf
 
     def is_allowed(self) -> bool:
-        """Return whether the best parameters are some that the law may have."""
+        """Return True if the best parameters are valid: a positive, b and c not negative."""
         return self._best[0] > 0 and all(parameter >= 0 for parameter in self._best[1:])
 
     def law(self) -> Law:
-        """The law with the least squares."""
+        """Return the law with the minimum sum of squares."""
         return _law(*self._all(self._best))
 
     def border(self, most: float) -> Iterator[tuple[float, float, float]]:
-        """Yield values of a, b and c whose squares are just as many; b and c are not below 0."""
+        """Yield values of a, b and c with a given sum of squares; b and c are not negative."""
         if most < self._least:
             return
         radius = math.sqrt(most - self._least)
@@ -239,7 +241,7 @@ class _Face:
 
 
 def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The lower root of a matrix that is symmetric and above 0."""
+    """Return the Cholesky factor (lower triangle) of a symmetric positive matrix."""
     root = [[0.0] * len(matrix) for _ in matrix]
     for i, row in enumerate(matrix):
         for j in range(i + 1):
@@ -267,7 +269,7 @@ def _back(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float
 
 
 def _directions(count: int) -> Iterator[list[float]]:
-    """Directions of length 1, evenly spread: two ends, a circle, or a sphere (Fibonacci's)."""
+    """Yield evenly spread unit vectors: two ends, a circle, or a sphere (Fibonacci lattice)."""
     if count == 1:
         yield from ([1.0], [-1.0])
         return

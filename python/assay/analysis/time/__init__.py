@@ -1,4 +1,5 @@
 """The time tree: wall time of operations, split until nothing more was measured.
 
-One currency for all that is said of a run: every cause claims a part of one node of this tree.
+All statements about a run's time share this unit: every cause claims a part of one node of the
+tree.
 """

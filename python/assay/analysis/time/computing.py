@@ -1,4 +1,4 @@
-"""Splits an operation's CPU time by CPU samples, else by its plans."""
+"""Splits an operation's CPU time by CPU samples, or by its plans if there are no samples."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 BY_SAMPLES, BY_PLANS = "CPU samples", "plans"
-# Fewer samples of a run say nothing, and fewer of an operation its kinds to worse than a tenth.
+# A run with fewer samples is not split. An operation with fewer samples has errors above a
+# tenth.
 RUN_SAMPLES_MIN = 1_000
 SAMPLES_MIN = 100
-# Work of the kernel is a node of its own, by the kernel's clock.
+# Work of the kernel is a separate node, measured by the kernel's clock.
 OF_KERNEL = ("kernel I/O", "kernel memory", "idle")
 
 
 @dataclass(frozen=True)
 class Computing:
-    """The split of CPU time in the engine's code.
+    """The split of CPU time spent in the engine's code.
 
     Attributes:
-        kinds: Executing by kind of work; they are proportions.
-        planning: Share of the CPU time in the engine's code that was parsing and planning, 0 to 1.
+        kinds: Execution by kind of work, as proportions.
+        planning: Share of parsing and planning in the CPU time of the engine's code, 0 to 1.
         source: The measurement: CPU samples, or plans.
     """
 
@@ -42,13 +43,13 @@ class Computing:
 def computing_by_operation(
     profile: Profile | None, plans: Mapping[str, tuple[Plan, ...]], *, prepared: bool
 ) -> dict[str, Computing]:
-    """Return what each operation computed, by name; those of which nothing is known are left out.
+    """Return the split of each operation's CPU time, by name, if it is known.
 
     Args:
         profile: CPU samples of the run.
-        plans: Plans of operations.
-        prepared: Whether statements were planned once per session, so that the time of planning in
-            their captured plans is none of the timed executions.
+        plans: Plans by operation.
+        prepared: Whether statements were planned once per session. The planning time of their
+            captured plans is then not part of the timed executions.
     """
     by_plans = {
         name: computing
@@ -93,9 +94,9 @@ def _by_plans(plans: Sequence[Plan], *, prepared: bool) -> Computing | None:
 
 
 def planning_seconds(plan: Plan, *, prepared: bool) -> float:
-    """Seconds of planning in each timed execution of a plan's statement.
+    """Return the seconds of planning in each timed execution of a plan's statement.
 
-    A statement that was prepared is planned anew only where the engine says so.
+    A prepared statement is planned again only if the engine reports it.
     """
     each_time = plan.planned_each_time
     if each_time is None:

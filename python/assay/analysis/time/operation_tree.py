@@ -1,4 +1,4 @@
-"""The time tree of one operation, from its split by cause and what its computing went into."""
+"""Builds the time tree of one operation, from its split by cause and its split of CPU time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ COMPUTING, LOG, NETWORK, WAITING, UNEXPLAINED = (
     "unexplained",
 )
 EXECUTING, PLANNING, KERNEL = "executing", "planning", "kernel"
-# Causes that are waiting for a CPU: whoever computes more waits more for one.
+# Causes of waiting for a CPU, which grow with the CPU time that is needed.
 FOR_CPU = {"run_queue": "queue", "throttled": "limit", "stolen": "steal"}
 WAITS = ("lock", "latch", "disk_read", "disk_write", "disk", "workers", "idle", "paused")
-# What several threads spend on waiting for one another is time of the operation all the same.
+# Waits of several threads for one another are part of the operation's time, too.
 WALL = "wall"
 
 
@@ -34,11 +34,11 @@ def operation_tree(
     """Return the tree of an operation's wall time, whose root has the share 1.
 
     Args:
-        where: Shares by cause as `analysis.where` tells them.
-        computing: What the CPU time in the engine's code went into; None if not known.
+        where: Shares of the time by cause, from `analysis.where`.
+        computing: Split of the CPU time in the engine's code; None if not known.
 
     Returns:
-        None if the time was not split.
+        The root of the tree; None if the time was not split.
     """
     if where.get(UNCOVERED) is None:
         return None
@@ -68,7 +68,7 @@ def _titled(text: str) -> str:
 
 
 def _executing(cpu_user: float, computing: Computing | None) -> tuple[TimeNode, TimeNode]:
-    """Nodes of executing, by kind of work, and of planning."""
+    """Return the nodes of execution, by kind of work, and of planning."""
     if computing is None:
         return TimeNode(EXECUTING, "Executing", cpu_user), TimeNode(PLANNING, "Planning", 0.0)
     planning = cpu_user * computing.planning

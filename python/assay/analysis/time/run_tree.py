@@ -1,4 +1,4 @@
-"""The time tree of a whole run: the trees of its operations, each with its share of the time."""
+"""Builds the time tree of a run: the trees of its operations, each with its share of the time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.analysis.time.tree import TimeNode, merged, scaled
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Operations that were next to nothing of the run say nothing of it.
+# Operations with a smaller total share do not determine the run.
 TOTAL_SHARE_MIN = 1e-9
 NOT_SPLIT = TimeNode("not-split", "of operations whose time was not split", 0.0)
 
@@ -23,16 +23,16 @@ def run_tree(
 ) -> TimeNode | None:
     """Return the tree of the run's wall time, whose root has the share 1.
 
-    Operations whose time was not split are a part of what is not explained. Where sessions share
-    threads, so that no operation is split, it is the tree of all operations together.
+    Operations whose time was not split are part of the unexplained time. If sessions share
+    threads, so that no operation is split, the tree is that of all operations together.
 
     Args:
-        shares: Of the run's time, by operation.
-        trees: Time trees of operations; those that were not split are left out.
+        shares: Shares of the run's time, by operation.
+        trees: Time trees of operations, without operations that were not split.
         together: Shares by cause of all operations together; empty if not known.
 
     Returns:
-        None if nothing was split.
+        The root of the tree; None if nothing was split.
     """
     split = [scaled(tree, shares[name]) for name, tree in trees.items() if shares.get(name)]
     if not split:

@@ -1,19 +1,21 @@
 """Splits an operation's time by cause.
 
-The engine's tasks are read just outside each timed interval. Their thread-seconds are CPU in user
-mode, CPU in the kernel, waiting for a CPU and waiting for disk; what is left of
-`threads at work x wall` is `uncovered` (idle workers, locks, whatever has no counter). Each part is
-scaled to the wall time by that product, so the parts of an operation add up to its time.
+The counters of the engine's tasks are read just outside each timed interval. The thread-seconds
+of these tasks are CPU time in user mode, CPU time in the kernel, waits for a CPU and waits for
+disk. The rest of `threads at work x wall` is `uncovered`: idle workers, locks, and all other
+time without a counter. Each part is divided by this product and scaled to the wall time, so the
+parts of an operation add up to its time.
 
-Above `COVERAGE_MAX` the parts are null: the reading around an operation of microseconds costs
-more than the operation.
+Above `COVERAGE_MAX` the parts are null: reading counters around an operation of microseconds
+costs more than the operation.
 
-A server's processes tell their CPU time in ticks, which are longer than many an operation. There
-the sum comes from the scheduler's clock, and ticks only tell user mode from the kernel.
+Processes of a server report CPU time in ticks, which are longer than many operations. With such
+ticks the sum of CPU time comes from the scheduler's clock, and ticks only divide it between user
+mode and kernel.
 
-Coverage is the accounted share before any scaling. It comes from independent sources (rusage, the
-scheduler, delay accounting against the clock), so it can be wrong, and then it is seen to be: above
-1 more was accounted than there was time.
+Coverage is the accounted share before any scaling. Coverage combines independent sources
+(rusage, the scheduler, delay accounting, and the clock), so errors become visible: above 1, more
+time was accounted for than elapsed.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import polars as pl
 
 from assay.analysis.causes import UNCOVERED
 
-# The causes that these counters tell; `analysis.waiting` tells all of them.
+# The causes that these counters measure; `analysis.waiting` distinguishes all causes.
 COUNTED = ("cpu_user", "cpu_system", "run_queue", "disk", UNCOVERED)
 
 BY_DELAY_ACCOUNTING = "delay accounting"
@@ -30,7 +32,7 @@ BY_THREAD_STATES = "thread states, approximate"
 BY_NO_STORAGE = "no storage was read or written"
 NOT_MEASURED = "not measured"
 
-# In proc(5) CPU times are hundredths of a second, whatever the kernel counts in.
+# proc(5) reports CPU times in hundredths of a second, whatever the kernel's own unit.
 TICK_NS = 10_000_000
 
 # Coverage above this means that an operation is too short for its counters.
@@ -40,10 +42,10 @@ COVERAGE_MAX = 1.2
 def disk_states_ns(
     readings_table: pl.DataFrame, processes: pl.DataFrame, account: str
 ) -> pl.DataFrame:
-    """Thread-time in uninterruptible sleep within each operation, from samples of thread states.
+    """Return thread time in uninterruptible sleep per operation, from samples of thread states.
 
-    Each sample stands for the time since the one before it. Columns: sequence, disk_state_ns (null
-    if no sample fell into the operation).
+    Each sample represents the time since the previous sample. Columns: sequence, disk_state_ns
+    (null if no sample fell into the operation).
     """
     samples = (
         processes.with_columns(pl.col("account").cast(pl.String))
@@ -66,17 +68,18 @@ def disk_states_ns(
 
 
 def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.DataFrame:
-    """One row per operation: its parts as shares of wall time, and how sure that is.
+    """Return one row per operation: its parts as shares of wall time, and their coverage.
 
-    Columns: operation; those of `COUNTED` (shares that add up to 1; null if their counter is);
-    coverage (before scaling; null without counters); parallelism (CPU seconds a second of wall);
-    threads_at_work (mean, weighted by time); memory_peak_bytes, memory_growth_bytes (highest of the
-    passes); read_bytes, write_bytes, minor_faults (median); disk_method.
+    Columns: operation; those of `COUNTED` (shares that add up to 1; null if their counter is
+    null); coverage (before scaling; null without counters); parallelism (CPU seconds per second
+    of wall time); threads_at_work (mean, weighted by time); memory_peak_bytes,
+    memory_growth_bytes (maximum over the passes); read_bytes, write_bytes, minor_faults
+    (median); disk_method.
     """
     with_states = _without_ticks(readings_table).join(disk_states, on="sequence", how="left")
     sums = with_states.group_by("operation", maintain_order=True).agg(
         pl.col("wall_ns").sum(),
-        # The sum of a column that is null somewhere would count absence as zero.
+        # A plain sum would count a null value as zero.
         *[
             _sum_if_whole(pl.col(name), name)
             for name in ("user_ns", "system_ns", "run_delay_ns", "block_delay_ns")
@@ -120,10 +123,10 @@ def split_table(readings_table: pl.DataFrame, disk_states: pl.DataFrame) -> pl.D
 
 
 def user_share(readings_table: pl.DataFrame) -> pl.DataFrame:
-    """User mode's share of each operation's CPU time: operation, user_share.
+    """Return user mode's share of each operation's CPU time: operation, user_share.
 
-    It is that of its passes, or of the run where they were too short for a tick; null if there
-    is none in the run.
+    The share is that of all its passes, or of the run if they were too short for a tick. The
+    share is null if the run has no CPU time.
     """
     return (
         readings_table.group_by("operation", maintain_order=True)
@@ -140,9 +143,10 @@ def _user_share(user: pl.Expr, system: pl.Expr) -> pl.Expr:
 
 
 def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
-    """Rescale the scheduler's time to whole ticks, where all CPU times are ticks.
+    """Rescale the scheduler's time to user and kernel time if all CPU times are in ticks.
 
-    The proportion is that of an operation's passes, or of the run's where they were too short.
+    The proportion is that of an operation's passes, or of the run if they were too short for a
+    tick.
     """
     in_ticks = pl.all_horizontal((pl.col("user_ns", "system_ns") % TICK_NS == 0).all())
     has_scheduler_time = pl.col("on_cpu_ns").null_count() == 0
@@ -160,7 +164,7 @@ def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _if_believable(name: str) -> pl.Expr:
-    """Null where more was accounted for than there was: the operation was too short."""
+    """Return a column, null if more time was accounted for than elapsed (too short operations)."""
     too_much = pl.col("coverage") > COVERAGE_MAX
     return pl.when(~too_much.fill_null(value=False)).then(pl.col(name)).alias(name)
 
@@ -176,7 +180,7 @@ def _accounted_ns() -> pl.Expr:
 
 
 def _whole_ns() -> pl.Expr:
-    # Without the number of threads there is nothing that the parts could be shares of.
+    # Without the number of threads the parts have no total.
     threads_known = pl.col("thread_ns").is_not_null()
     whole = pl.max_horizontal("accounted_ns", "thread_ns")
     return pl.when(threads_known).then(whole).alias("whole_ns")

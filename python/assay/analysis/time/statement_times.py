@@ -1,7 +1,7 @@
-"""Splits an operation's time by statement, and finds the statement that makes its tail.
+"""Splits an operation's time by statement, and finds the statement that causes its tail.
 
-Times of statements are of operations that succeeded, of their last attempt. What an operation took
-beside them is what came before that attempt: failed attempts, of operations that were made again.
+Times of statements are those in the last attempt of successful operations. The rest of a retried
+operation's time is before that attempt: its failed attempts.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from assay.record.layout import STATEMENTS_STREAM
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# The slowest of this many thousandths are the tail, of operations that were executed often enough.
+# (Thousandths of the executions that form the tail, number of executions that this requires).
 TAILS = ((10, 2_000), (50, 400))
-# An operation without a tail to speak of has none that a statement could make.
+# If the tail begins below this multiple of the median time, the operation has no tail.
 LONGER_MIN = 1.5
-# How fast an execution was: of the tail, up to the median, or between them.
+# Speed of an execution: in the tail, up to the median, or between both.
 OTHER, TYPICAL, TAIL = range(3)
 
 
@@ -34,15 +34,15 @@ def name_of(operation: str, statement: str | int | None) -> str:
 
 @dataclass(frozen=True)
 class StatementTimes:
-    """One statement of an operation.
+    """The times of one statement of an operation.
 
     Attributes:
         name: The workload's name for the statement, or its number in the operation, from 1.
         executions: Number of executions.
         per_operation: Number of executions per execution of the operation.
         share: Share of the operation's service time.
-        rows: Rows that it returned or changed, mean of an execution.
-        seconds: Distribution of its time.
+        rows: Mean number of rows that an execution returned or changed.
+        seconds: Distribution of its execution times.
     """
 
     name: str
@@ -58,13 +58,14 @@ class Tail:
     """The cause of an operation's slowest executions.
 
     Attributes:
-        statement: The statement with the largest part of the extra time, or `earlier attempts`.
+        statement: The statement with the largest part of the tail's extra time, or `earlier
+            attempts`.
         share: The statement's share of the extra time.
         tail_share: Share of executions that count as the tail, such as 0.01.
         operations: Number of executions in the tail.
-        beyond_s: Minimum time of executions in the tail.
-        typical_s: Mean time of the statement in executions up to the median.
-        tail_s: Mean time of the statement in the tail.
+        beyond_s: Minimum seconds of executions in the tail.
+        typical_s: Mean seconds of the statement in executions up to the median.
+        tail_s: Mean seconds of the statement in the tail.
         excess_share: The statement's extra time in the tail, as a share of the service time of all
             executions.
     """
@@ -87,7 +88,7 @@ class OperationStatements:
     tail: Tail | None
 
     def facts(self) -> dict[str, Any]:
-        """Return the times as JSON values."""
+        """Return the times of the statements and the tail as JSON values."""
         return {
             "statements": [asdict(statement) for statement in self.statements],
             "tail": None if self.tail is None else asdict(self.tail),
@@ -96,7 +97,7 @@ class OperationStatements:
 
 @dataclass
 class _Executions:
-    """The kept figures of one statement's executions, while its stream is read."""
+    """Accumulated figures of one statement's executions, while its stream is read."""
 
     ns: list[pl.Series] = field(default_factory=list)
     rows: int = 0
@@ -104,7 +105,7 @@ class _Executions:
     typical_ns: int = 0
 
     def add(self, part: pl.DataFrame) -> None:
-        """Adds executions: rows, ns, speed."""
+        """Add executions with the columns rows, ns and speed."""
         self.ns.append(part["ns"])
         self.rows += int(part["rows"].sum())
         self.tail_ns += _sum(part.filter(speed=TAIL)["ns"])
@@ -113,7 +114,7 @@ class _Executions:
 
 @dataclass(frozen=True)
 class _Slow:
-    """The slowest executions of an operation, and those up to the median."""
+    """The slowest executions of an operation, and its executions up to the median."""
 
     tail_share: float
     operations: int
@@ -124,10 +125,10 @@ class _Slow:
 
 
 def statement_times(run: Run) -> dict[str, OperationStatements]:
-    """Return statement times of each operation whose statements were noted.
+    """Return the statement times of each operation whose statements were recorded.
 
-    The stream is read in parts, twice, and of each row eight bytes are kept: it has twenty rows an
-    operation, of which there may be ten million.
+    The stream is read twice, in parts, and eight bytes per row are kept: there may be twenty
+    rows per operation and ten million operations.
     """
     if not run.has(STATEMENTS_STREAM):
         return {}
@@ -146,11 +147,12 @@ def statement_times(run: Run) -> dict[str, OperationStatements]:
 
 
 def _noted(run: Run) -> pl.DataFrame:
-    """Measured operations that succeeded and have statements: sequence, operation, service_ns.
+    """Return successful measured operations with recorded statements.
 
-    The last ones of a run that was killed may have none.
+    Columns: sequence, operation, service_ns. The last operations of a killed run may have no
+    statements.
     """
-    # Rows of an operation stand together, so that few are left.
+    # Rows of an operation are adjacent, so this reduces the number of rows.
     seen = [
         part.filter(pl.col("sequence").ne_missing(pl.col("sequence").shift()))["sequence"]
         for part in run.parts(STATEMENTS_STREAM)
@@ -167,7 +169,7 @@ def _noted(run: Run) -> pl.DataFrame:
 
 
 def _executions(run: Run, done: pl.DataFrame) -> dict[str, dict[str, _Executions]]:
-    """Executions by operation and statement. `done`: sequence, operation, speed."""
+    """Return executions by operation and statement. `done` has sequence, operation, speed."""
     done = done.sort("sequence")
     by_operation: dict[str, dict[str, _Executions]] = {}
     for part in run.parts(STATEMENTS_STREAM):
@@ -207,9 +209,9 @@ def _operation(
 
 
 def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
-    """The slowest of an operation, and all with their speed: sequence, operation, speed.
+    """Return the slowest executions, and all with their speed: sequence, operation, speed.
 
-    None: they are too few, or hardly slower than the others.
+    The first value is None if there are too few executions, or the slowest are hardly slower.
     """
     columns = ("sequence", "operation")
     plain = done.select(*columns, speed=pl.lit(OTHER, pl.UInt8))
@@ -228,7 +230,7 @@ def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
 
 
 def _tail(by_statement: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail | None:
-    """None if the only statement of an operation makes it: that says nothing."""
+    """Return the tail's cause; None if the operation has a single statement, which is no news."""
     in_tail = {
         name: executions.tail_ns / slow.operations for name, executions in by_statement.items()
     }

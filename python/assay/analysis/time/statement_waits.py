@@ -1,9 +1,9 @@
-"""Measures statements' waits: time in which an engine thread that may serve them slept.
+"""Measures waits of statements: time in which an engine thread that may serve them slept.
 
-Of a server with a process a session it is that session's process. Threads of one process do not
-tell for whom they work: the one that worked most is taken for the session's, and of all others, who
-may write its log, only waits for a disk that nothing ends count. Time in the run queue is counted
-by the kernel between looks, and is taken to have passed evenly between them.
+If a server has a process per session, the session's process is measured. Threads of one process
+do not show whom they work for. The thread that worked most then counts as the session's. Of all
+other threads, which may write its log, only waits for a disk count. Run queue time is counted by
+the kernel between samples, and assumed to be evenly distributed between them.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from assay.analysis.waits.spans import RUNNING, existed, growth, lives_of, looke
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# A thread that sleeps for another reason says nothing of the statement.
+# Other reasons of sleep show nothing about the statement.
 WAITS = ("disk_read", "disk_write", "disk", "log", "lock", "latch")
 RUN_QUEUE = "run_queue"
 
 
 @lru_cache(maxsize=16)
 def statement_waits(run: Run) -> pl.DataFrame | None:
-    """Seconds of an execution by what was waited for: operation, statement, cause, seconds.
+    """Return seconds of an execution by wait: operation, statement, cause, seconds.
 
-    None of a run whose threads were not looked at, of several sessions, or whose statements
-    overlap.
+    None for a run without samples of threads, with several sessions, or with overlapping
+    statements.
     """
     executions = executed(run)
     if executions is None or executions["session"].n_unique() != 1:
@@ -86,7 +86,7 @@ def statement_waits(run: Run) -> pl.DataFrame | None:
 
 
 def _of_session(run: Run, spans: pl.DataFrame) -> pl.DataFrame:
-    """Spans of the processes that serve a session, where the engine has one for each."""
+    """Return the spans of processes that serve a session, if the engine has one per session."""
     served = owners_of(run)
     if served is None:
         return spans

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Figures are rounded where they are written, so sums are compared within this.
+# Stored figures are rounded, so sums are compared with this tolerance.
 CLOSURE_ERROR_MAX = 0.05
-# Sums of floating-point numbers differ by less.
+# Rounding errors of sums of floating-point numbers are smaller.
 ROUNDING = 1e-9
-# Less than this of the time is no node: it would be a line of zeros.
+# A node with a smaller share of the time is left out: its line would show zeros.
 NODE_SHARE_MIN = 0.0005
 
 
@@ -22,14 +22,14 @@ NODE_SHARE_MIN = 0.0005
 class TimeNode:
     """A part of the wall time of an operation or a run.
 
-    Invariant: a node with children has the sum of their shares.
+    Invariant: the share of a node with children is the sum of their shares.
 
     Attributes:
         name: Name in paths, such as `lock`.
         title: Title for readers.
         share: Share of the wall time of the whole tree, 0 to 1.
         children: Parts of this node; empty if not split further.
-        source: The measurement that split it; None means the same as its parent's.
+        source: The measurement that split the node; None means the same as its parent's.
     """
 
     name: str
@@ -50,7 +50,7 @@ class TimeNode:
         return 0.0 if node is None else node.share
 
     def walk(self, above: str = "") -> Iterator[tuple[str, TimeNode]]:
-        """Every node below this one with its path, parents first, the largest first."""
+        """Yield every node below this one with its path: parents first, the largest first."""
         for child in sorted(self.children, key=lambda child: -child.share):
             path = f"{above}{child.name}"
             yield path, child
@@ -58,7 +58,7 @@ class TimeNode:
 
     @property
     def closure_error(self) -> float:
-        """Largest difference between a node and the sum of its children, as a share of the tree."""
+        """The largest difference between a node and the sum of its children, as a share."""
         own = abs(self.share - math.fsum(child.share for child in self.children))
         below = [child.closure_error for child in self.children]
         return max([own if self.children else 0.0, *below])
@@ -78,7 +78,7 @@ class TimeNode:
 def parent(
     name: str, title: str, children: Iterable[TimeNode], source: str | None = None
 ) -> TimeNode:
-    """A node that is the sum of its children."""
+    """Return a node whose share is the sum of its children's shares."""
     parts = tuple(children)
     return TimeNode(name, title, math.fsum(part.share for part in parts), parts, source)
 
@@ -99,7 +99,7 @@ def merged(trees: Iterable[TimeNode]) -> TimeNode | None:
         for child in tree.children:
             by_name.setdefault(child.name, []).append(child)
     children = [whole for same in by_name.values() if (whole := merged(same)) is not None]
-    # Where one tree is split further than another, what that one did not split is a part, too.
+    # If one tree is split further than another, the other's unsplit time is a part, too.
     split = math.fsum(child.share for tree in given for child in tree.children)
     share = math.fsum(tree.share for tree in given)
     if children and share - split > ROUNDING * share:

@@ -1,8 +1,9 @@
-"""Measures the time threads were ready to run while other programs had the CPU.
+"""Measures the time that threads were ready to run while other programs had the CPU.
 
-On a busy host that is most of the noise, and no part of what an engine takes. It is measured,
-thread by thread, so it can be taken out of times that are compared. What a quota of CPU time holds
-back counts as waiting for a CPU, too: such runs are compared as they are.
+On a busy host, waits for a CPU are most of the noise, and no part of the engine's own time. They
+are measured per thread, so they can be subtracted from times that are compared. Time that a CPU
+quota holds back counts as a wait for a CPU, too; runs with a quota are compared without
+correction.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from assay.analysis.load_plan import load_of
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# Where more than this seems to have been waiting, the counters tell more than there was.
+# A larger waiting share means that the counters report more time than elapsed.
 WAITING_SHARE_MAX = 0.95
 
 
 def waiting_shares(run: Run) -> dict[str, float]:
-    """Return by operation the median share of time its thread was ready without a CPU.
+    """Return by operation the median share of time in which its thread waited for a CPU.
 
-    None of an operation with several threads: they take CPUs from one another, which is the
-    engine's own affair, and nobody knows whom each of them waited for. Empty where nobody counted,
-    and of a load, whose operations overlap.
+    Operations with several threads are left out: their threads compete with each other, and the
+    counters do not show whom they waited for. The result is empty without counters, and for a
+    load, whose operations overlap.
     """
     if load_of(run.facts) is not None or not run.has("tasks"):
         return {}

@@ -1,14 +1,14 @@
-"""Splits an operation's time by cause, on a CPU and off it.
+"""Splits an operation's time by cause, on a CPU and waiting.
 
-The whole is the time that the threads at work existed within the operation. What accounts for it
-comes from sources that do not know each other: CPU time and time in the run queue from the kernel's
-counters, stolen time from the hypervisor's, sleep from the states that threads were seen in, and
-its cause from the kernel or the engine. None is what is left of the others; what is left of all is
-`uncovered`.
+The whole is the time that the threads at work existed within the operation. The whole is
+compared with independent sources: CPU time and run queue time from the kernel's counters, stolen
+time from the hypervisor, sleep from sampled thread states, and its cause from the kernel or the
+engine. No source is computed as the remainder of the others. The time that no source accounts
+for is `uncovered`.
 
-Of serial passes CPU and run queue are read just outside of each timed interval. Under a load they
-are read at the edges of the measured part, and operations have them in proportion to how often
-their threads were seen running or ready to.
+For serial passes CPU and run queue time are read just outside of each timed interval. Under a
+load they are read at the edges of the measured part. These counters are then divided among
+operations by the number of samples in which their threads ran or were ready to run.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ from assay.analysis.waits.totals import COUNTED, grown_within, ticks_share, whol
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-# A thread of an embedded engine is at work of all operations together when it ran for as much.
+# A thread of an embedded engine counts as at work if it ran for at least this share of the time.
 AT_WORK_SHARE = 0.01
-# Threads of sessions are at work however little they ran, where operations fill so much of the
-# sessions' time: in the rest of it they wait for nothing but their next operation.
+# If operations fill this share of the sessions' time, the sessions' threads count as at work
+# however little they ran. Otherwise they may just wait for their next operation.
 FILLED_SHARE = 0.9
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms from which each operation's time is computed.
+    """The measured terms from which each operation's split of time is computed.
 
     Attributes:
-        counted: operation, and those of `COUNTED`; null if not measured.
-        user_share: operation, user_share: of its CPU time.
-        existence: operation, kind, existed_ns: of threads that count as long as they exist.
-        placed: Spans of all kinds in passes: operation, kind, state, causes, looked_ns.
+        counted: operation, and the columns of `COUNTED`; null if not measured.
+        user_share: operation, and user_share of its CPU time.
+        existence: operation, kind, existed_ns: for threads that count as long as they exist.
+        placed: Spans of all kinds within passes: operation, kind, state, causes, looked_ns.
     """
 
     counted: pl.DataFrame
@@ -71,19 +71,19 @@ class Terms:
 
 
 def wall_split(run: Run) -> pl.DataFrame | None:
-    """One row per operation, in thread-seconds of all its passes.
+    """Return one row per operation, in thread-seconds of all its passes.
 
-    Columns: operation; one of each cause (null if its source is absent); threads_s; coverage
-    (accounted / threads_s, before any scaling; above 1 where more was accounted for than there
-    was). Of several sessions on an engine of one process there is one row, `all operations`, unless
-    they play one operation only.
+    Columns: operation; one column per cause (null if its source is missing); threads_s; coverage
+    (accounted time / threads_s, before any scaling; above 1 if more was accounted for than
+    elapsed). With several sessions on an engine of one process there is one row, `all
+    operations`, unless they execute a single operation.
 
     Returns:
-        None of a run whose threads were not looked at, or where nothing says whom the processes of
-        a server with several served.
+        The split; None for a run without samples of threads, or if a server's processes cannot
+        be assigned to its several sessions.
 
     Raises:
-        UsageError: If the record's rules of waits are refused.
+        UsageError: If the record's wait rules are invalid.
     """
     if not _has_rows(run, "waits"):
         return None
@@ -105,7 +105,7 @@ def _has_rows(run: Run, stream: str) -> bool:
 
 
 def split_of(terms: Terms) -> pl.DataFrame:
-    """Return the split of time that `wall_split` gives, from its terms."""
+    """Return the split of time in the form of `wall_split`, from its terms."""
     kinds = ["operation", "kind"]
     active = pl.col("state").is_in([RUNNING, DISK_STATE])
     existence = (
@@ -113,7 +113,7 @@ def split_of(terms: Terms) -> pl.DataFrame:
         .agg(pl.col("looked_ns").filter(active).sum().alias("active_ns"))
         .join(terms.existence, on=kinds, how="full", coalesce=True)
         .with_columns(
-            # Of a helper only the time that it ran or waited for a disk is the operation's.
+            # A helper thread counts only while it runs or waits for a disk.
             pl.coalesce("existed_ns", "active_ns").alias("threads_ns")
         )
     )
@@ -124,7 +124,7 @@ def split_of(terms: Terms) -> pl.DataFrame:
         .agg(pl.col("looked_ns").sum().alias("slept_ns"))
     )
     whole = existence.group_by("operation", maintain_order=True).agg(pl.col("threads_ns").sum())
-    # Less what other clients used, which is known between looks only, may be less than nothing.
+    # Other clients' use is known only between samples, so the difference may be negative.
     counted = terms.counted.with_columns(pl.col(COUNTED).clip(lower_bound=0.0))
     table = counted.join(whole, on="operation").join(terms.user_share, on="operation")
     for cause in SLEEPS:
@@ -137,19 +137,19 @@ def split_of(terms: Terms) -> pl.DataFrame:
 
 
 def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
-    """The terms of each operation as causes, with what they leave uncovered."""
+    """Return the terms of each operation as causes in seconds, with the uncovered rest."""
     throttled = pl.min_horizontal("throttled_ns", "run_delay_ns")
     parts = table.with_columns(
         (pl.col("on_cpu_ns") * pl.col("user_share")).alias("cpu_user"),
         (pl.col("on_cpu_ns") * (1 - pl.col("user_share"))).alias("cpu_system"),
-        # A thread that a limit keeps from running is in the run queue meanwhile.
+        # A thread that a CPU limit stops is counted in the run queue meanwhile.
         (pl.col("run_delay_ns") - throttled.fill_null(0.0)).alias("run_queue"),
         throttled.alias("throttled"),
         pl.col("stolen_ns").alias("stolen"),
     )
     accounted = pl.sum_horizontal(name for name in PARTS if name != UNCOVERED)
     left = (pl.col("threads_ns") - accounted).clip(lower_bound=0.0)
-    # Of an operation that nobody was at work for, as where the server is gone, nothing is known.
+    # If no thread was at work for an operation, as after a server's exit, nothing is known.
     at_work = pl.when(pl.col("threads_ns") > 0).then("threads_ns")
     return parts.with_columns(
         left.alias(UNCOVERED), (accounted / at_work).alias("coverage")
@@ -162,12 +162,13 @@ def _in_seconds(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Spans with causes of those asleep: by_kernel, by_word.
+    """Return spans with the causes of sleeping threads: by_kernel, by_word.
 
     Args:
-        run: Where they are from.
-        spans: All of them; they tell at which addresses threads are at rest.
-        placed: Those that are wanted, with with_workers; None means all of them, which have it.
+        run: The run of the spans.
+        spans: All spans; they show the addresses at which threads rest.
+        placed: The spans to return, with the column with_workers; None means all spans, which
+            then have this column.
     """
     placed = spans if placed is None else placed
     rules = all_waits(run.facts["engine"].get("waits"))
@@ -179,10 +180,10 @@ def named_spans(run: Run, spans: pl.DataFrame, placed: pl.DataFrame | None = Non
 
 
 def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
-    """Serial passes on a server.
+    """Return the terms of serial passes on a server.
 
-    Readings around each, less what other clients used; and what ended workers spent in the run
-    queue, which goes with them.
+    The terms are readings around each pass, minus the use of other clients. The run queue time of
+    ended workers is added, because it disappears from these readings with the workers.
     """
     read = readings(run.table("events"), run.table("tasks"))
     passes = _passes(run, read)
@@ -216,10 +217,11 @@ def _of_server(run: Run, spans: pl.DataFrame) -> Terms:
 
 
 def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Lives within serial passes, as `existed` tells them.
+    """Return the lives of threads within serial passes, in the form of `existed`.
 
-    Between which looks a worker began and ended may be less sure than a pass is long: it counts in
-    passes in which it was seen, and in shorter ones for as long as its looks stand for.
+    The start and end of a worker may be known less exactly than a pass is long. So a worker
+    counts only in passes in which it was sampled, and in short passes for the time that its
+    samples represent.
     """
     seen = placed.group_by("life", "sequence", maintain_order=True).agg(pl.col("looked_ns").sum())
     there = existed(lives, passes).join(seen, on=["life", "sequence"], how="left")
@@ -234,13 +236,13 @@ def _existence(lives: pl.DataFrame, placed: pl.DataFrame, passes: pl.DataFrame) 
 
 
 def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
-    """Serial passes on an engine of one process: embedded, or a server of threads."""
+    """Return the terms of serial passes on an engine of one process, embedded or threaded."""
     read = readings(run.table("events"), run.table("tasks"))
     passes = _passes(run, read)
     at_work, count = _at_work(run, spans, passes, read.select("sequence", "threads_at_work"))
     together = (pl.col("threads_at_work") > 1).fill_null(value=False).alias("with_workers")
     in_passes = looked(spans, passes).join(count.select("sequence", together), on="sequence")
-    # What the counters tell is of all threads, so those that ran little are in the whole, too.
+    # The counters cover all threads, so threads that ran little are part of the whole, too.
     placed = (
         named_spans(run, spans, in_passes)
         .join(at_work, on=["life", "sequence"], how="left")
@@ -258,9 +260,9 @@ def _of_passes(run: Run, spans: pl.DataFrame) -> Terms:
 def _at_work(
     run: Run, spans: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Threads at work in each pass (life, sequence, kind), and sequence, threads_at_work.
+    """Return threads at work per pass (life, sequence, kind), and sequence, threads_at_work.
 
-    A server's threads that work for other clients, or look after the server, are in neither.
+    Threads of a server that work for other clients or for the server itself are in neither.
     """
     at_work = threads.of_process(spans, lives_of(spans), passes, counted)
     if run.facts["engine"].get("kind") != "server":
@@ -278,9 +280,9 @@ def _at_work(
 
 
 def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
-    """A load on an engine of one process: what its threads did.
+    """Return the terms of a load on an engine of one process, from its threads.
 
-    Which thread serves which session is not known, so it is of all operations together, unless
+    The session of each thread is not known, so the terms cover all operations together, unless
     there is one session or one operation.
     """
     whole = whole_pass(passes)
@@ -317,7 +319,7 @@ def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
 
 
 def _divided(totals: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
-    """Return counters of the whole, shared by how often operations' threads were seen running."""
+    """Return the whole's counters, divided by how often each operation's threads were running."""
     running = pl.col("looked_ns").filter(pl.col("state") == RUNNING).sum()
     shares = placed.group_by("operation", maintain_order=True).agg(running.alias("share"))
     return (
@@ -328,16 +330,17 @@ def _divided(totals: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _filled_share(passes: pl.DataFrame) -> float:
-    """Return the part of the sessions' time in which operations were under way."""
+    """Return the share of the sessions' time in which an operation was in progress."""
     began, ended = pl.col("started_ns"), pl.col("finished_ns")
     whole_ns = (ended.max() - began.min()) * pl.col("session").n_unique()
     return float(passes.select((ended - began).sum() / whole_ns).item())
 
 
 def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
-    """A load on a server.
+    """Return the terms of a load on a server with a process per session.
 
-    What the sessions' processes used, by how often each operation's were seen running or ready to.
+    Counters of the sessions' processes are divided by the samples of each operation in which
+    they ran or were ready to run.
     """
     whole = whole_pass(passes)
     lives = threads.of_server(run, lives_of(spans), passes)
@@ -366,6 +369,6 @@ def _of_sessions(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:
 
 
 def _passes(run: Run, read: pl.DataFrame) -> pl.DataFrame:
-    """The passes around which counters were read."""
+    """Return the passes with counter readings around them."""
     passes = measured_passes(run.table("events"))
     return passes.join(read.select("sequence"), on="sequence", how="semi")

@@ -1,6 +1,6 @@
 """Splits the time of operations and of the run into shares by cause that add up to 1.
 
-From the looks at threads where there are any; records without them have what counters alone tell.
+Samples of threads are used if there are any; older records have only counters.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BY_LOOKS = "states of threads, sampled many times a second"
-# Where more of an operation's time has no source, or more than one, its explanation is in doubt.
+# If more of an operation's time has no source, or several, its explanation is in doubt.
 UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
-# Looks come late on a busy host, so that the time between them is counted as sleep and as work.
-# Parts are scaled to the time that there was; above this they say little.
+# On a busy host samples are late, so the time between them is counted as sleep and as work.
+# Parts are scaled to the elapsed time; above this coverage they are meaningless.
 LOOKED_COVERAGE_MAX = 1.5
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """An operation of which not all time, or more than all, was accounted for.
+    """An operation whose accounted time is less or more than its elapsed time.
 
     Attributes:
         operation: Name of the operation.
@@ -54,15 +54,19 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Where:
-    """The split of a whole run's time.
+    """The split of a whole run's time by cause.
 
     Attributes:
-        shares: By cause, of the time of the threads at work of operations that are split; None if
-            not measured.
-        coverage: Accounted share of it before scaling, of operations that are not split, too.
-        uncovered: Operations of which more than `UNCOVERED_MAX` has no source, most first.
-        overcounted: Those of which more than `OVERCOUNTED_MAX` has more than one.
-        together_s: Thread-seconds that shares are of, where operations are not told apart.
+        shares: Shares by cause of the thread time at work, over operations that are split; None
+            if not measured.
+        coverage: Accounted share of thread time before scaling, including operations that are
+            not split.
+        uncovered: Operations with more than `UNCOVERED_MAX` of time without a source, most
+            first.
+        overcounted: Operations with more than `OVERCOUNTED_MAX` of time with several sources,
+            most first.
+        together_s: Thread-seconds of the shares if operations cannot be distinguished, else
+            None.
     """
 
     shares: dict[str, float | None]
@@ -72,24 +76,24 @@ class Where:
     together_s: float | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the causes as the document has them."""
+        """Return the split as JSON values for the document."""
         document = asdict(self)
         del document["together_s"]
         return document
 
 
 def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
-    """Return each operation's row of `split_table` with `where`, its causes; and the run's whole.
+    """Return each operation's row of `split_table` with its causes (`where`), and the whole run's.
 
-    Where sessions of an embedded engine cannot be told apart, the whole is all that is known. Of an
-    engine that was slowed by stopping it (`--slow`) nothing is told: `slowing` has what it took.
-    Nor of a cluster whose threads rest in pools: the lines of its nodes tell what tasks waited for.
+    If sessions of an embedded engine cannot be distinguished, only the whole is known. An engine
+    that was stopped to slow it (`--slow`) has no split; see `slowing`. A cluster whose threads
+    rest in pools has none either; the counters of its nodes show the waits of tasks.
     """
     events = run.table("events")
     walls = _service_s(events)
     by_operation = _counted(run, events)
     if is_stopped(run):
-        # Threads that rest otherwise are woken by every stop, and are paused like those at work.
+        # Every stop wakes threads that otherwise rest, and pauses them like threads at work.
         unknown = {"where": dict.fromkeys(PARTS)}
         return {name: row | unknown for name, row in by_operation.items()}, None
     if shares_threads(run):
@@ -117,7 +121,7 @@ def _looked(run: Run) -> pl.DataFrame | None:
 
 
 def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return the counters around operations, by operation; empty without them."""
+    """Return the counters around operations, by operation; empty without counters."""
     if not run.has("tasks") or run.table("tasks").is_empty():
         return {}
     read = readings(events, run.table("tasks"))
@@ -133,7 +137,7 @@ def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def _service_s(events: pl.DataFrame) -> dict[str, float]:
-    """Seconds that the passes of each operation took together."""
+    """Return the total seconds of all passes, by operation."""
     length = (pl.col("finished_ns") - pl.col("started_ns")).sum() * NS
     return dict(
         measured(events)
@@ -144,7 +148,7 @@ def _service_s(events: pl.DataFrame) -> dict[str, float]:
 
 
 def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
-    """One operation's causes as shares of its time; null if too much was accounted for."""
+    """Return one operation's causes as shares of its time; null if too much was accounted for."""
     believable = row["coverage"] is not None and row["coverage"] <= LOOKED_COVERAGE_MAX
     return {
         "where": _scaled(row) if believable else dict.fromkeys(PARTS),
@@ -155,7 +159,7 @@ def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
 
 
 def _scaled(seconds: dict[str, Any]) -> dict[str, float | None]:
-    """Thread-seconds as shares of all of them, which is at least what was accounted for."""
+    """Return thread-seconds as shares of their sum, which is at least the accounted time."""
     whole = sum(seconds[part] or 0.0 for part in PARTS)
     return {
         part: None if seconds[part] is None or not whole else seconds[part] / whole
@@ -184,7 +188,7 @@ def _whole(split: dict[str, dict[str, Any]], walls: dict[str, float]) -> Where |
 
 
 def _share(rows: dict[str, dict[str, Any]], walls: dict[str, float], part: str) -> float | None:
-    """Return the share of a part in the time of operations that have it."""
+    """Return a part's share in the time of operations that have this part; None without any."""
     pairs = [(row["where"][part], walls[name]) for name, row in rows.items()]
     pairs = [(value, wall) for value, wall in pairs if value is not None]
     split = sum(walls[name] for name, row in rows.items() if row["where"][UNCOVERED] is not None)
@@ -192,6 +196,6 @@ def _share(rows: dict[str, dict[str, Any]], walls: dict[str, float], part: str) 
 
 
 def _above(doubts: Iterable[Doubt], most: float) -> tuple[Doubt, ...]:
-    """The largest first; what rounds to `most` is not above it."""
+    """Return doubts with a share above a limit after rounding, the largest first."""
     above = [doubt for doubt in doubts if round(doubt.share, 3) > most]
     return tuple(sorted(above, key=lambda doubt: -doubt.share))

@@ -1,4 +1,4 @@
-"""Computes how often predictions came true, from earlier tries."""
+"""Computes how often predictions of advice came true, from earlier trials."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Record:
-    """The outcomes of some predictions.
+    """The outcomes of a set of predictions.
 
     Attributes:
-        tried: All that were carried out.
+        tried: Number of predictions that were tried.
         decided: Number of predictions with a known outcome.
         hits: Number of predictions that came true.
-        ratio_median: Median of measured gain / predicted gain; None if nothing was predicted.
+        ratio_median: Median of measured gain / predicted gain; None without predicted gains.
     """
 
     tried: int
@@ -28,7 +28,7 @@ class Record:
 
     @property
     def hit_rate(self) -> float | None:
-        """Return the share of decided predictions that came true; None without any."""
+        """The share of decided predictions that came true; None without any."""
         return self.hits / self.decided if self.decided else None
 
     def facts(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The record of all predictions, and by the method that made them, most tried first."""
+    """The outcomes of all predictions, and by method, the most tried method first."""
 
     whole: Record
     methods: Mapping[str, Record]
@@ -55,7 +55,7 @@ class Calibration:
         return self.whole.facts() | {"methods": by_method}
 
     def sentence(self, method: str) -> str | None:
-        """Return the record of a method's advice as a sentence; None if it is not known."""
+        """Return the success of a method's advice as a sentence; None without outcomes."""
         record = self.methods.get(method)
         if record is None or not record.decided:
             return None
@@ -64,7 +64,7 @@ class Calibration:
 
 
 def calibrate(predictions: Sequence[Mapping[str, Any]]) -> Calibration:
-    """The calibration from rows of `predictions.jsonl`; rows without a method say nothing."""
+    """Return the calibration from rows of `predictions.jsonl` that have a method."""
     rows = [row for row in predictions if isinstance(row.get("method"), str)]
     methods: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:

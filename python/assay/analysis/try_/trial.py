@@ -1,7 +1,7 @@
 """Compares runs with advice against runs without it, round by round.
 
-Gains are of time: 0.25 is a quarter less. Rounds are compared each in itself, because both of its
-runs stood side by side (`rounds`).
+Gains are shares of time: 0.25 means that 25 % of the time is saved. Each round is compared
+separately, because both of its runs were executed side by side (`rounds`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# A prediction also counts as right where the gain is within this factor of it.
+# A prediction counts as right if the measured gain is within this factor of it.
 HIT_FACTOR = 1.5
 
 TryOutcome = Literal[
@@ -34,12 +34,12 @@ MISSES: tuple[TryOutcome, ...] = ("smaller", "larger", "no gain", "slower")
 
 @dataclass(frozen=True)
 class Gain:
-    """The time that the change saves on the same work.
+    """The time that a change saves on the same work.
 
     Attributes:
-        before_s, after_s: Geometric means over the rounds.
+        before_s, after_s: Seconds before and after the change: geometric means over the rounds.
         share: Saved share of `before_s`; negative if it takes longer.
-        interval: 95 %; None with one round.
+        interval: 95 % interval of the share; None with one round.
     """
 
     before_s: float
@@ -50,7 +50,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class OperationGain:
-    """One operation that the finding is about. `predicted` None: not predicted."""
+    """The gain of one operation that the finding names. `predicted` is None if not predicted."""
 
     operation: str
     predicted: float | None
@@ -62,8 +62,8 @@ class Judged:
     """The figures that a verdict is based on.
 
     Attributes:
-        operations: Operations whose times are added up. Empty means the whole run.
-        predicted: Predicted saving as a share of their time; None if not predicted.
+        operations: Operations whose times are added up; empty means the whole run.
+        predicted: Predicted saving as a share of these operations' time; None if not predicted.
         gain: Measured gain; None if not compared.
     """
 
@@ -74,15 +74,15 @@ class Judged:
 
 @dataclass(frozen=True)
 class Trial:
-    """The outcome of advice that was tried.
+    """The outcome of tried advice.
 
     Attributes:
         predicted: Predicted saving as a share of the whole time; None if not predicted.
         gain: Measured gain; None if no operation succeeded in all runs.
         operations: Operations that the finding concerns.
-        judged: What the verdict is of: these operations, or the whole.
+        judged: Figures of the verdict: those of these operations, or of the whole.
         verdict: Result of the trial.
-        left_out: Operations that did not succeed in every run; no total holds them.
+        left_out: Operations that did not succeed in every run; no total includes them.
     """
 
     predicted: float | None
@@ -102,13 +102,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Times:
-    """The times of a run's work.
+    """The times of the operations of a run.
 
     Attributes:
-        operations: Seconds of each that succeeded: the median of an order's passes, the mean under
-            a load.
-        whole_s: Seconds of an operation of a load: of a closed one the inverse of its throughput,
-            of an open one the mean latency. None of an order, whose whole is the sum.
+        operations: Seconds of each successful operation: the median over passes, or the mean
+            under a load.
+        whole_s: Seconds per operation of a load: the inverse of the throughput of a closed load,
+            or the mean latency of an open load; None without a load, where the whole is the sum.
     """
 
     operations: Mapping[str, float]
@@ -140,12 +140,12 @@ def times_of(run: Run) -> Times:
 def judge_trial(
     rounds: Sequence[tuple[Times, Times]], predicted: float | None, operations: Sequence[str]
 ) -> Trial:
-    """Return the verdict of rounds of (before, after following the advice) on a prediction.
+    """Return the verdict on a prediction from rounds of (before, after following the advice).
 
     Args:
-        rounds: At least one.
-        predicted: Share of the whole time that was to be saved.
-        operations: Those that the finding is about; empty means all.
+        rounds: At least one round.
+        predicted: Predicted saving as a share of the whole time.
+        operations: Operations that the finding names; empty means all.
     """
     every = [set(times.operations) for pair in rounds for times in pair]
     common, seen = set.intersection(*every), set.union(*every)
@@ -174,17 +174,17 @@ def judge_trial(
 def judged_times(
     rounds: Sequence[tuple[Times, Times]], operations: Sequence[str]
 ) -> tuple[tuple[str, ...], list[tuple[float | None, float | None]]]:
-    """Return the times that a verdict on a change is of, before and after, a pair a round.
+    """Return the (before, after) times of each round on which a verdict on a change is based.
 
-    They are those of an order's operations that the change is about, added up; of a load, and where
-    no operation is named, those of the whole.
+    Without a load, these are the sums over the operations that the change concerns. For a load,
+    and if no operation is named, they are the times of the whole.
 
     Args:
-        rounds: At least one.
-        operations: Those that the change is about; empty means all.
+        rounds: At least one round.
+        operations: Operations that the change concerns; empty means all.
 
     Returns:
-        The operations that are added up, none of the whole; and the pairs, in seconds.
+        The operations that are added up (empty for the whole), and the pairs in seconds.
     """
     every = [set(times.operations) for pair in rounds for times in pair]
     common, seen = set.intersection(*every), set.union(*every)
@@ -203,7 +203,7 @@ def _sum(times: Times, names: Iterable[str]) -> float | None:
 
 
 def gain_over(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | None:
-    """Return the gain over the rounds; None if one of them has no time."""
+    """Return the gain over the rounds; None if a round lacks a time."""
     pairs = [(before, after) for before, after in rounds if before and after]
     if len(pairs) < len(rounds):
         return None
@@ -224,7 +224,8 @@ def _each_predicted(
 ) -> float | None:
     """Return each operation's predicted saving, if all named ones save the same share.
 
-    Only of an order: what operations of a load take together is not the whole's time.
+    The prediction applies only without a load, because the operations' times in a load do not
+    sum to the whole.
     """
     if predicted is None or whole is None or rounds[0][0].whole_s is not None or not names:
         return None
@@ -242,14 +243,14 @@ def _verdict(predicted: float | None, gain: Gain | None) -> TryOutcome:
         return "slower"
     if predicted is None:
         return "gain" if low > 0 else "no gain"
-    # An interval as wide as the prediction holds it by chance: noise would be a hit.
+    # An interval as wide as the prediction includes it by chance, so noise would count as a hit.
     if high - low >= predicted or low <= 0 <= predicted <= high:
         return "undecided"
     return "no gain" if low <= 0 else _against(predicted, gain, gain.interval)
 
 
 def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> TryOutcome:
-    """Return the outcome of a real gain: whether it matches the prediction."""
+    """Return the outcome of a real gain, compared with the prediction."""
     low, high = interval
     near = predicted / HIT_FACTOR <= gain.share <= predicted * HIT_FACTOR
     if near or low <= predicted <= high:

@@ -1,1 +1,1 @@
-"""Knobs: what turning them does, and the search for better settings."""
+"""Knobs: the effect of changing them, and the search for better settings."""

@@ -1,8 +1,8 @@
-"""Counters that knobs name, for one execution of all operations of a run.
+"""Reads the counters that knobs name, for one execution of all operations of a run.
 
-A name is looked for among, in this order: words of `cluster_counters` that the engine's nodes
-count, summed over them; figures of the engine's `counters.toml`; meters of its processes; causes
-that its threads sleep for; facts of plans. The first that counted it is the one that holds.
+A name is searched in this order: counters of the cluster's nodes, summed over the nodes
+(`cluster_counters`); the engine's `counters.toml`; counters of its processes; causes of its
+threads' sleep; facts of plans. The first source that has a value is used.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SECONDS, BYTES, COUNT = "s", "bytes", "count"
 NANOSECONDS = "ns"
 _WAIT = "_wait_ns"
-# Meters around operations, as columns of `tasks.arrows`: what each is, and its unit.
+# Counters around operations, as columns of `tasks.arrows`: title and unit of each.
 GROWING: dict[str, tuple[str, str]] = {
     "user_ns": ("CPU time in user mode", NANOSECONDS),
     "system_ns": ("CPU time in the kernel", NANOSECONDS),
@@ -57,7 +57,8 @@ GROWING: dict[str, tuple[str, str]] = {
     "device_writes": ("writes to the data's device", COUNT),
     "device_write_bytes": ("bytes written to the data's device", BYTES),
 }
-# The same of gauges at the end of an operation: the mean of threads, the most of bytes.
+# Gauges at the end of an operation, with title and unit: the mean of threads, the maximum of
+# bytes.
 STANDING: dict[str, tuple[str, str]] = {
     "threads": ("threads", COUNT),
     "threads_at_work": ("threads at work", COUNT),
@@ -66,9 +67,9 @@ STANDING: dict[str, tuple[str, str]] = {
     "pss_bytes": ("memory, shared pages in parts", BYTES),
 }
 CPU_WORD = "cpu_ns"
-# For what threads sleep, as `CAUSE_wait_ns`: their part of the operations' time by the clock.
+# Causes of threads' sleep, as `CAUSE_wait_ns`: their share of the operations' elapsed time.
 WAITS = {f"{cause}{_WAIT}": cause for cause in SLEEPS}
-# Facts of plans: what each is, and its unit.
+# Facts of plans: title and unit of each.
 OF_PLANS: dict[str, tuple[str, str]] = {
     "workers_launched": ("workers that came", COUNT),
     "workers_planned": ("workers that the optimiser counted on", COUNT),
@@ -81,14 +82,14 @@ NAMES = tuple(dict.fromkeys([*WORDS, *GROWING, *STANDING, *WAITS, *OF_PLANS]))
 
 @dataclass(frozen=True)
 class Counted:
-    """One counter of one run.
+    """The value of one counter in one run.
 
     Attributes:
-        name: As a knob names it.
-        title: In words.
-        unit: As figures know them: times are in seconds.
+        name: Name in the knob's declaration.
+        title: Title for readers.
+        unit: Unit as in figures: times are in seconds.
         value: Value for one execution of all operations; None if not counted.
-        why_not: Why it is not, as the end of `not measured:`.
+        why_not: Reason why it was not counted, as the end of `not measured:`.
     """
 
     name: str
@@ -100,7 +101,7 @@ class Counted:
 
 @lru_cache(maxsize=4096)
 def counted(run: Run, name: str) -> Counted:
-    """Return the count of a run under a name that a knob gives."""
+    """Return the value of a counter that a knob names, in one run."""
     tried = [
         counter
         for look in (_node_word, _engine_figure, _meter, _wait, _plan_figure)
@@ -118,7 +119,7 @@ def counted(run: Run, name: str) -> Counted:
 
 
 def _node_word(run: Run, name: str) -> Counted | None:
-    """Return a word of the cluster's, summed over nodes and operations."""
+    """Return a counter of the cluster, summed over nodes and operations; None for other names."""
     declared = declared_cluster(run)
     if name not in WORDS:
         return None
@@ -133,7 +134,7 @@ def _node_word(run: Run, name: str) -> Counted | None:
 
 
 def _most(run: Run, declared: ClusterFacts, name: str) -> float | None:
-    """Return the most of a gauge in the measured part, summed over nodes."""
+    """Return the maximum of a gauge in the measured part, summed over nodes."""
     window = window_of(run)
     if window is None or not run.has("engine"):
         return None
@@ -144,7 +145,7 @@ def _most(run: Run, declared: ClusterFacts, name: str) -> float | None:
 
 
 def _engine_figure(run: Run, name: str) -> Counted | None:
-    """Return a figure that the engine declares."""
+    """Return a counter that the engine declares; None for other names."""
     declared = engine_counters(run)
     figures = [
         figure
@@ -157,14 +158,14 @@ def _engine_figure(run: Run, name: str) -> Counted | None:
     title, unit = str(figure["title"]), str(figure["unit"])
     if figure["kind"] != COUNTER:
         return _make_counted(name, title, unit, figure["last"], "the engine did not report it")
-    # Of the whole measured part: an engine may tell what an operation did only after it.
+    # The whole measured part counts, because an engine may update a counter after the operation.
     cost = costs_of(run).get(f"{COUNTER_OF}{name}")
     value = _sum(list(figure["operations"].values())) if cost is None else cost.value
     return _make_counted(name, title, unit, value, "the engine did not report it")
 
 
 def _meter(run: Run, name: str) -> Counted | None:
-    """Return a meter of the engine's processes."""
+    """Return a counter of the engine's processes; None for other names."""
     column = "on_cpu_ns" if name == CPU_WORD else name
     meters = GROWING | STANDING
     if column not in meters:
@@ -183,13 +184,13 @@ def _meter(run: Run, name: str) -> Counted | None:
     else:
         value = _sum(values)
     if value is None and column == "on_cpu_ns":
-        # A kernel whose scheduler tells no time has it in ticks.
+        # If the kernel's scheduler reports no time, the CPU time is in ticks.
         value = _sum([*_metered(run, "user_ns"), *_metered(run, "system_ns")])
     return _make_counted(name, title, unit, value, "this host's kernel does not report it")
 
 
 def _metered(run: Run, column: str) -> list[float | None]:
-    """Return the mean growth in an execution of each operation; a gauge as it stood."""
+    """Return the mean growth in an execution of each operation; for a gauge its value."""
     tasks = run.table("tasks")
     if column not in tasks.columns:
         return []
@@ -236,7 +237,7 @@ def _wait(run: Run, name: str) -> Counted | None:
 
 
 def _plan_figure(run: Run, name: str) -> Counted | None:
-    """Return a figure of the plans of all statements."""
+    """Return a figure from the plans of all statements; None for other names."""
     if name not in OF_PLANS:
         return None
     title, unit = OF_PLANS[name]
@@ -261,13 +262,13 @@ def _figure_in_plan(root: PlanNode, name: str) -> float | None:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """Return the sum; None if one is not known, or there is none."""
+    """Return the sum; None if a value is missing or there are no values."""
     numbers = [value for value in values if value is not None]
     return float(sum(numbers)) if numbers and len(numbers) == len(values) else None
 
 
 def _make_counted(name: str, title: str, unit: str, value: float | None, why_not: str) -> Counted:
-    """Return a counter with its times in seconds, or why it has no value."""
+    """Return a counter with its times in seconds, or with the reason why it has no value."""
     in_seconds = unit == NANOSECONDS
     shown = SECONDS if in_seconds else unit if unit in (SECONDS, BYTES) else COUNT
     if value is None:

@@ -1,8 +1,8 @@
-"""Checks that a changed knob took effect: its value in force, and counters that must move.
+"""Checks that a changed knob took effect: its value in force, and counters that must change.
 
-A setting that an engine ignores gives runs that are alike, and a curve through them says nothing.
-So what is in force is compared with what was asked, and counters that cannot stay where they were
-are compared between levels, by analysis of variance over rounds.
+If an engine ignores a setting, all runs are alike, and a response curve is meaningless. So the
+value in force is compared with the requested one. Counters that must change with the knob are
+compared between levels, by analysis of variance over rounds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# Chance below which counters are said to have moved, all of a knob's together.
+# A counter counts as moved below this probability of chance, for all of a knob's counters
+# together.
 CHANCE_MAX = 0.05
-# The same of what is measured: times also move with whatever else a host does.
+# The same limit for measured times, which also change with other programs on the host.
 TIME_CHANCE_MAX = 0.01
-# A counter that moves by less than this part of its largest mean tells of nothing.
+# A change below this share of the largest mean is not relevant.
 MOVED_MIN = 0.01
-# Engines tell sizes by powers of 1000 or of 1024, with three digits.
+# Engines print sizes by powers of 1000 or of 1024, with three digits.
 SIZES_APART_MAX = 0.08
 ON, OFF = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
@@ -39,10 +40,12 @@ class Turned:
     """The setting that differs between the levels of a factor.
 
     Attributes:
-        setting: Name of the setting; None if no setting differs, or several do and none has a knob.
-        name: Name of its knob; None means the engine's `knobs.toml` has none.
-        effective: What is looked for among the settings in force; None if the engine tells none.
-        moves, scheduling, blocking: Names of counters, as the knob has them.
+        setting: Name of the setting; None if no setting differs, or several differ and none has
+            a knob.
+        name: Name of its knob; None means that the engine's `knobs.toml` has none.
+        effective: Name of the setting among those in force; None if the engine does not report
+            it.
+        moves, scheduling, blocking: Names of counters in the knob's declaration.
     """
 
     setting: str | None
@@ -59,8 +62,9 @@ class ReadBack:
 
     Attributes:
         level: Name of the level.
-        asked: None: the level leaves it as it is.
-        effective: In all of its runs; None if not told, or not alike.
+        asked: Requested value; None means that the level leaves the setting unchanged.
+        effective: Value in force in all runs of the level; None if not reported, or if it
+            differs.
     """
 
     level: str
@@ -77,14 +81,14 @@ class ReadBack:
 
 @dataclass(frozen=True)
 class Moved:
-    """One counter over the levels.
+    """The values of one counter over the levels of a knob.
 
     Attributes:
-        name, title, unit: As it was counted.
-        values: By level over its rounds; levels of which it is not known are left out.
-        chance: That levels alike differ so much; None if nothing tells.
-        limit: Below which it has moved.
-        why_not: Why it was not counted.
+        name, title, unit: Name, title and unit of the counter.
+        values: Values over rounds, by level. Levels without a value are left out.
+        chance: Probability that equal levels differ this much; None if not known.
+        limit: Probability below which the counter counts as moved.
+        why_not: Reason why it was not counted.
     """
 
     name: str
@@ -97,12 +101,12 @@ class Moved:
 
     @property
     def means(self) -> dict[str, float]:
-        """The mean by level."""
+        """The mean value by level."""
         return {level: sum(values) / len(values) for level, values in self.values.items()}
 
     @property
     def moved(self) -> bool | None:
-        """True if levels differ by more than their rounds do; None if not known."""
+        """True if levels differ by more than their rounds vary; None if not known."""
         if self.chance is None:
             return None
         ends = sorted(self.means.values(), key=abs)
@@ -112,14 +116,14 @@ class Moved:
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a knob.
+    """The effect of changing a knob.
 
     Attributes:
-        took: None: not known.
-        why: In words, without who it is said of.
-        read_back: One a level.
-        moved: Counters that it moves.
-        other_plans: Whether levels are executed by different plans; None if not known.
+        took: Whether the knob took effect; None if not known.
+        why: Reason, without a subject.
+        read_back: Requested value and value in force, for each level.
+        moved: Counters that the knob must move.
+        other_plans: Whether levels have different plans; None if not known.
     """
 
     took: bool | None
@@ -130,7 +134,7 @@ class Effect:
 
 
 def turned_by(levels: Mapping[str, Sequence[Run]]) -> Turned:
-    """Return the setting that makes the levels of a factor, and its engine's knob."""
+    """Return the setting that differs between the levels of a factor, and its engine's knob."""
     asked = [_settings(runs[0]) for runs in levels.values() if runs]
     names = dict.fromkeys(name for settings in asked for name in settings)
     differing = [name for name in names if len({settings.get(name) for settings in asked}) > 1]
@@ -157,9 +161,9 @@ def effect_of(
 
     Args:
         levels: Runs by level.
-        turned: The knob.
-        moved: Its counters, as `moved_of` gives them.
-        times: What the runs are judged by, by level over rounds.
+        turned: The knob that was changed.
+        moved: Its counters, from `moved_of`.
+        times: Values of the metric of the runs, by level over rounds.
     """
     read_back = read_back_of(levels, turned)
     plans = other_plans(levels)
@@ -178,15 +182,16 @@ def moved_of(
     counters: int,
     why_not: str | None = None,
 ) -> Moved:
-    """Return one counter over levels.
+    """Return the values of one counter over levels, with the probability of chance.
 
     Args:
-        name: As a knob names it.
-        title: In words.
+        name: Name in the knob's declaration.
+        title: Title for readers.
         unit: Unit of its values.
-        values: By level over rounds.
-        counters: How many are looked at: any may move by chance (Bonferroni).
-        why_not: Why it was not counted.
+        values: Values by level over rounds.
+        counters: Number of counters that are tested, each of which may move by chance
+            (Bonferroni).
+        why_not: Reason why it was not counted.
     """
     counted = {level: tuple(figures) for level, figures in values.items() if figures}
     chance = chance_of_alike(list(counted.values()))
@@ -194,7 +199,7 @@ def moved_of(
 
 
 def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[ReadBack, ...]:
-    """Return the value asked for and the one in force at each level; empty of no setting."""
+    """Return the requested value and the value in force at each level; empty without a setting."""
     if turned.setting is None:
         return ()
     read_back = []
@@ -208,7 +213,7 @@ def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[R
 def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
     """Return True if levels have different plans; None if plans are missing.
 
-    Not where a level's own rounds have different ones.
+    The result is False if plans differ between the rounds of a level.
     """
     shapes: list[set[tuple[str, ...]]] = []
     for runs in levels.values():
@@ -227,7 +232,7 @@ def in_sentence(title: str) -> str:
 def same_value(asked: str, effective: str) -> bool:
     """Return True if two texts mean the same value of a setting.
 
-    Sizes that differ as powers of 1000 differ from powers of 1024 are the same.
+    Sizes count as equal if they differ only by powers of 1000 instead of 1024.
     """
     left, right = asked.strip().lower(), effective.strip().lower()
     if left == right or any(left in switch and right in switch for switch in (ON, OFF)):
@@ -249,7 +254,7 @@ def _judged(
     *,
     plans: bool | None,
 ) -> tuple[bool | None, str]:
-    """Return whether it took effect, and why that is said."""
+    """Return whether the knob took effect, and the reason for this verdict."""
     in_force = {level.effective for level in read_back}
     asked = {level.asked for level in read_back}
     if len(asked) > 1 and len(in_force) == 1 and None not in in_force:

@@ -1,7 +1,7 @@
-"""The result of a search for better settings, and whether it is more than luck.
+"""Evaluates a search for better settings, and tests whether its result is more than luck.
 
-Every run of a setting stands beside one of the default in the same round, and is told by their
-ratio. Invariant: what is claimed of a setting comes from runs that took no part in its choice.
+Every run of a setting has a run of the default in the same round, and their ratio counts.
+Invariant: claims about a setting come from runs that took no part in its choice.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 FIRST, SEARCH, RACE, HOLD_OUT = "first", "search", "race", "hold-out"
-# How often a tune may recommend a setting that is not better.
+# Probability that a tune recommends a setting that is not better.
 ALPHA = 0.05
-# Pairs of a hold-out: before the first look, and after which a setting is given up.
+# Number of hold-out pairs before the first evaluation, and after which a setting is given up.
 PAIRS_MIN, PAIRS_MAX = 4, 20
-# From so many settings on it is told how much of what they differ by a knob tells.
+# With this many settings, the share of variance that each knob explains is reported.
 SETTINGS_MIN = 10
-# More values of a number than this are told in thirds.
+# Numbers with more values than this are grouped in thirds.
 VALUES_MAX, GROUPS = 5, 3
 
 
@@ -46,12 +46,14 @@ class Trial:
 
     Attributes:
         part: Part of the study.
-        setting: `setting_words` of its levels.
-        levels: Values of knobs, by `set.` and the setting's name; none of the default.
-        round: From 1; runs of one part and round stood side by side.
+        setting: Text of its levels, from `setting_words`.
+        levels: Values of knobs, by `set.` and the setting's name; empty for the default.
+        round: Number of the round, from 1. Runs of one part and round were executed side by
+            side.
         value: Value of the metric; None if there is none.
-        cost: Its logarithm, so that less is better; None if it failed.
-        reason: Why it failed.
+        cost: Logarithm of the value, with the sign that makes lower better; None if the run
+            failed.
+        reason: Reason for the failure.
     """
 
     part: str
@@ -68,11 +70,12 @@ class Standing:
     """The results of a setting during the search.
 
     Attributes:
-        setting: Its words.
-        levels: As of a trial.
-        ratio: Mean logarithm of its cost by the default's; None if it failed, or stands alone.
-        rounds: How many.
-        failed: Why a run of it failed; None if none did.
+        setting: Text of the setting.
+        levels: Values of knobs, as in `Trial`.
+        ratio: Mean logarithm of its cost divided by the default's; None if it failed, or has no
+            default beside it.
+        rounds: Number of rounds.
+        failed: Reason why a run of it failed; None if none did.
     """
 
     setting: str
@@ -84,13 +87,13 @@ class Standing:
 
 @dataclass(frozen=True)
 class HoldOut:
-    """The leader of a search beside the default, in runs that had no part in its choice.
+    """The leader of a search compared with the default, in runs that had no part in its choice.
 
     Attributes:
         part: Part of the study.
-        ratios: Logarithms of cost by the default's, a round each.
-        interval: Confidence interval of their mean, valid at any time and at that level. None means
-            no bound yet.
+        ratios: Logarithms of cost divided by the default's, one per round.
+        interval: Interval of their mean at the part's error probability, valid at any time. None
+            means no bound yet.
     """
 
     part: str
@@ -102,24 +105,24 @@ class HoldOut:
 
     @property
     def alpha(self) -> float:
-        """The probability of error granted to this part; all parts' shares sum to `ALPHA`."""
+        """The error probability of this part; the probabilities of all parts sum to `ALPHA`."""
         number = _place(self.part)
         return ALPHA / (number * (number + 1))
 
     @property
     def mean(self) -> float | None:
-        """Mean of the logarithms."""
+        """The mean of the logarithms; None without rounds."""
         return math.fsum(self.ratios) / len(self.ratios) if self.ratios else None
 
     @property
     def is_better(self) -> bool:
-        """True if the interval excludes the default, on the better side."""
+        """True if the setting is better than the default: the interval excludes equality."""
         is_measured = self.failed is None and len(self.ratios) >= PAIRS_MIN
         return is_measured and self.interval is not None and self.interval[1] < 0
 
     @property
     def is_given_up(self) -> bool:
-        """True if more pairs are not worth their time."""
+        """True if further pairs are not worth their time."""
         if self.failed is not None or self.is_better:
             return not self.is_better
         mean = self.mean
@@ -129,13 +132,13 @@ class HoldOut:
 
 @dataclass(frozen=True)
 class Told:
-    """The results of a knob's values.
+    """The results of one value, or group of values, of a knob.
 
     Attributes:
         knob: The setting's name.
-        values: A value, or the first and the last of a third of them.
-        settings: How many settings had one of these.
-        ratio: Mean logarithm of cost by the default's.
+        values: A value, or the first and last value of a third of all values.
+        settings: Number of tried settings with one of these values.
+        ratio: Mean logarithm of cost divided by the default's.
     """
 
     knob: str
@@ -145,26 +148,28 @@ class Told:
 
 
 def setting_words(levels: Mapping[str, str]) -> str:
-    """Return a setting's knobs and their values; `default` of none."""
+    """Return a setting's knobs and values as text; `default` for the default setting."""
     assignments = (f"{name.removeprefix(SETTING)}={value}" for name, value in levels.items())
     return ", ".join(assignments) or DEFAULT
 
 
 def kind_of(part: str) -> str:
-    """Return the purpose of a tune's part, by its name."""
+    """Return the purpose of a tune's part, from its name."""
     return part.rpartition("-")[0] or part
 
 
 def metric_of(name: str | None, run: StudyRun) -> Metric:
-    """Return the metric to improve: by its name, else the runs' first one."""
+    """Return the metric to improve: by its name, or else the runs' default metric."""
     return default_metric(run.run) if name is None else metric_named(name, run.run)
 
 
 def trial_of(run: StudyRun, metric: Metric) -> Trial:
-    """Return a run's trial, which has failed if its answers are wrong or it has no value.
+    """Return a run's trial.
+
+    The trial has failed if the run's answers are wrong, or it has no value of the metric.
 
     Raises:
-        UsageError: If the metric may be zero, so that nothing is a ratio of it.
+        UsageError: If the metric may be zero, so that no ratio is defined.
     """
     wrong = next((check for check in run.checks if check.verdict is Verdict.INVALID), None)
     value = value_of(run.run, metric)
@@ -181,7 +186,7 @@ def trial_of(run: StudyRun, metric: Metric) -> Trial:
 
 
 def ratios_of(trials: Sequence[Trial], kinds: Iterable[str]) -> dict[str, dict[str, list[float]]]:
-    """Return logarithms of cost by the default's of the same round, by part and setting."""
+    """Return logarithms of cost by the default's in the same round, by part and setting."""
     wanted = frozenset(kinds)
     defaults = {
         (trial.part, trial.round): trial.cost for trial in trials if trial.setting == DEFAULT
@@ -198,7 +203,7 @@ def ratios_of(trials: Sequence[Trial], kinds: Iterable[str]) -> dict[str, dict[s
 
 
 def standings(trials: Sequence[Trial]) -> list[Standing]:
-    """Return all settings of the search, in the order in which they were tried."""
+    """Return the results of all settings of the search, in the order in which they were tried."""
     of_parts = ratios_of(trials, (SEARCH, RACE)).values()
     searched = [trial for trial in trials if kind_of(trial.part) in (SEARCH, RACE)]
     levels = {trial.setting: trial.levels for trial in searched if trial.setting != DEFAULT}
@@ -212,7 +217,7 @@ def standings(trials: Sequence[Trial]) -> list[Standing]:
 
 
 def leaders(candidates: Iterable[Standing]) -> list[Standing]:
-    """Return settings with a mean over their runs, the best first."""
+    """Return the settings with a mean ratio over their runs, the best first."""
     ranked = [
         (standing.ratio.value, at, standing)
         for at, standing in enumerate(candidates)
@@ -222,7 +227,7 @@ def leaders(candidates: Iterable[Standing]) -> list[Standing]:
 
 
 def hold_outs(trials: Sequence[Trial]) -> list[HoldOut]:
-    """Return all hold-outs that were made, in their order."""
+    """Return all hold-outs of a tune, in their order."""
     made = []
     of_parts = ratios_of(trials, (HOLD_OUT,))
     for part in sorted(of_parts, key=_place):
@@ -239,12 +244,12 @@ def _place(part: str) -> int:
 
 
 def gain(ratio: float, metric: Metric) -> float:
-    """The share of the default by which a metric is better, of a logarithm of costs' ratio."""
+    """Return the gain over the default as a share, from the logarithm of the costs' ratio."""
     return -math.expm1(ratio) if metric.is_better == "lower" else math.expm1(-ratio)
 
 
 def by_value(candidates: Iterable[Standing]) -> list[Told]:
-    """Return the mean effect of each knob's values: those of numbers in thirds."""
+    """Return the mean effect of each knob's values; numbers are grouped in thirds."""
     return [
         Told(knob, values, len(ratios), math.fsum(ratios) / len(ratios))
         for knob, groups in _groups(candidates).items()
@@ -253,7 +258,7 @@ def by_value(candidates: Iterable[Standing]) -> list[Told]:
 
 
 def sensitivities(candidates: Iterable[Standing]) -> dict[str, float]:
-    """Return the share of variance that each knob explains alone; empty of few settings."""
+    """Return the share of variance that each knob explains alone; empty with few settings."""
     tried = list(candidates)
     if len(leaders(tried)) < SETTINGS_MIN:
         return {}
@@ -264,7 +269,7 @@ def sensitivities(candidates: Iterable[Standing]) -> dict[str, float]:
 
 
 def _groups(candidates: Iterable[Standing]) -> dict[str, dict[str, list[float]]]:
-    """Return ratios by knob and values."""
+    """Return the logarithmic ratios by knob and value."""
     ranked = leaders(candidates)
     made: dict[str, dict[str, list[float]]] = {}
     for knob in ranked[0].levels if ranked else ():
@@ -272,14 +277,14 @@ def _groups(candidates: Iterable[Standing]) -> dict[str, dict[str, list[float]]]
         for standing in ranked:
             assert standing.ratio is not None  # noqa: S101 - leaders have one
             of_value.setdefault(standing.levels[knob], []).append(standing.ratio.value)
-        # What all settings have (a knob may need it beside itself) tells nothing.
+        # A value that all settings share (such as a knob required by another) shows no effect.
         if len(of_value) > 1:
             made[knob.removeprefix(SETTING)] = _thirds(of_value)
     return made
 
 
 def _thirds(of_value: Mapping[str, list[float]]) -> dict[str, list[float]]:
-    """Values as they are where they are few or words, else in thirds of their order."""
+    """Return values unchanged if they are few or not numbers, else grouped in thirds by order."""
     numbers = {value: number_of(value) for value in of_value}
     if None in numbers.values():
         return dict(of_value)

@@ -1,7 +1,7 @@
-"""A knob's levels: the response with its interval, the first execution apart, and both sides.
+"""Measures a knob's levels: the response, the first executions, and scheduling and blocking.
 
-Of one subject, over rounds. A run's own figure is its median over executions; the first execution
-of each run, when memory is taken for the first time, is in no interval.
+All figures are of one subject, over rounds. The figure of a run is its median over executions.
+The first execution of each run, in which memory is allocated, is not part of any interval.
 """
 
 from __future__ import annotations
@@ -29,23 +29,24 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
 
-# Of the kernel, for knobs whose own sides are not named: both are of every engine.
+# Counters of the kernel, for knobs without declared counters; every engine has these.
 SCHEDULING = ("run_delay_ns", "involuntary_switches")
 BLOCKING = ("voluntary_switches", "workers_wait_ns", "disk_read_wait_ns")
-# Executions of one run that differ by less are told as steady, as in the field.
+# Executions of one run that differ by less count as steady, as usual in the field.
 STEADY_MAX = 0.05
 EXECUTIONS_MIN = 3
-# A cause explains variability if it accounts for so much of the variance.
+# A cause explains the variability if it accounts for this share of the variance.
 EXPLAINED_MIN = 0.5
 
 
 @dataclass(frozen=True)
 class First:
-    """First executions beside later ones, each summed over operations, over rounds.
+    """First executions compared with later ones, summed over operations, over rounds.
 
     Attributes:
-        first_s, later_s: Means over rounds; of `later_s` each round's median.
-        first_faults, later_faults: Pages of memory taken; None if not told.
+        first_s, later_s: Seconds of first and later executions: means over rounds. `later_s` is
+            based on each round's median.
+        first_faults, later_faults: Number of page faults; None if not reported.
     """
 
     first_s: Mean
@@ -56,11 +57,11 @@ class First:
 
 @dataclass(frozen=True)
 class Variability:
-    """The spread of executions within a run.
+    """The variation of executions within a run.
 
     Attributes:
-        share: Their standard deviation in the mean, the median over runs.
-        reason: What it comes of, where it is not under `STEADY_MAX`.
+        share: Standard deviation divided by the mean, the median over runs.
+        reason: Reason for the variation if it is at least `STEADY_MAX`, else None.
     """
 
     share: float
@@ -72,12 +73,13 @@ class Level:
     """The results at one level of a knob.
 
     Attributes:
-        name: As the study has it.
-        rounds: What its runs are judged by, by round.
-        response: The same over rounds.
-        first: None: no execution is kept apart.
-        variability: None: too few executions.
-        messages: On paper and counted, of its first run; empty of an engine that is no cluster.
+        name: Name of the level in the study.
+        rounds: Value of the metric of its runs, by round.
+        response: Mean of the metric over rounds.
+        first: First executions; None if they are not recorded separately.
+        variability: Variation within runs; None with too few executions.
+        messages: Predicted and counted messages of its first run; empty if the engine is not a
+            cluster.
     """
 
     name: str
@@ -90,7 +92,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Beside:
-    """A level beside the best one: how many times as much, paired by rounds."""
+    """A level compared with the best one: the ratio of their metrics, paired by rounds."""
 
     level: str
     factor: Factor | None
@@ -101,13 +103,13 @@ class Trade:
     """The results of changing a knob on one subject.
 
     Attributes:
-        levels: In their order; those without a figure are left out.
+        levels: Levels in their order, without those that have no figure.
         best: Name of the best level.
-        beside: The others beside it.
-        turned: The knob.
+        beside: The other levels compared with the best.
+        turned: The knob that was changed.
         effect: Whether it took effect.
-        scheduling, blocking: Counters of both sides.
-        sides_of: Whose sides they are: `knob`, `kernel` or `asked`.
+        scheduling, blocking: Counters of scheduling and of blocking.
+        sides_of: Source of these counters' names: `knob`, `kernel` or `asked`.
     """
 
     levels: tuple[Level, ...]
@@ -122,7 +124,7 @@ class Trade:
 
 @dataclass(frozen=True)
 class Sides:
-    """Names of counters that a study asks for in the place of the knob's; empty: those of it."""
+    """Names of counters that a study requests instead of the knob's; empty means the knob's."""
 
     moves: tuple[str, ...] = ()
     scheduling: tuple[str, ...] = ()
@@ -136,13 +138,13 @@ def trade_of(
     lower_is_better: bool,
     asked: Sides,
 ) -> Trade | None:
-    """Return the effects of turning a knob; None if no level has a figure.
+    """Return the effects of changing a knob; None if no level has a figure.
 
     Args:
         levels: Runs by level, each with its round.
-        judged: What runs are judged by, by level and round.
-        lower_is_better: Whether a smaller figure is.
-        asked: Counters in the place of the knob's.
+        judged: Values of the metric of the runs, by level and round.
+        lower_is_better: Whether smaller values of the metric are better.
+        asked: Counters to use instead of the knob's.
     """
     judged_levels = {name: runs for name, runs in levels.items() if judged.get(name)}
     if not judged_levels:
@@ -182,9 +184,9 @@ def trade_of(
 
 
 def geometric_mean_of(values: Sequence[float]) -> Mean:
-    """Return the geometric mean of values above zero, and an interval above zero, too.
+    """Return the geometric mean of positive values, with a positive interval.
 
-    Of values that are not it is the arithmetic one.
+    If a value is not positive, the result is the arithmetic mean.
     """
     if min(values) <= 0:
         return mean_of(values)
@@ -196,10 +198,10 @@ def geometric_mean_of(values: Sequence[float]) -> Mean:
 
 
 def first_of(runs: Sequence[Run]) -> First | None:
-    """Return first executions beside later ones; None if the runs have none kept apart.
+    """Return first executions compared with later ones; None if they are not recorded separately.
 
-    It is the first of each operation in the untimed pass of a run that begins with a new server,
-    or in a new process.
+    The first execution of each operation belongs to the untimed pass of a run that starts with a
+    new server or process.
     """
     rows = [row for run in runs if (row := _first_of(run)) is not None]
     if not rows:
@@ -215,7 +217,7 @@ def first_of(runs: Sequence[Run]) -> First | None:
 
 
 def _first_of(run: Run) -> tuple[float, float, float | None, float | None] | None:
-    """Seconds and page faults of the first execution of each operation, and of later ones."""
+    """Return seconds and page faults of the first and of later executions of each operation."""
     if load_of(run.facts) is not None:
         return None
     tasks = run.table("tasks") if run.has("tasks") else None
@@ -231,7 +233,7 @@ def _first_of(run: Run) -> tuple[float, float, float | None, float | None] | Non
 
 
 def variability_of(runs: Sequence[Run]) -> Variability | None:
-    """Return the spread of executions within a run; None if there are too few."""
+    """Return the variation of executions within a run; None with too few executions."""
     shares: list[float] = []
     reasons: list[str] = []
     for run in runs:
@@ -250,7 +252,7 @@ def variability_of(runs: Sequence[Run]) -> Variability | None:
 
 
 def _executions(run: Run) -> pl.DataFrame:
-    """Measured executions with what their tasks waited for a CPU and had of one, in seconds."""
+    """Return measured executions with their tasks' waits for a CPU and CPU time, in seconds."""
     events = run.table("events")
     rows = executions(events, None)
     rows = rows.filter(is_measured(rows)).with_columns(
@@ -267,7 +269,7 @@ def _executions(run: Run) -> pl.DataFrame:
 
 
 def _reason(rows: pl.DataFrame) -> str:
-    """Return why executions differ: waiting for a CPU, a drift, or CPU time."""
+    """Return the reason why executions differ: waits for a CPU, a drift, or CPU time."""
     if _accounted(rows, "waited_s") >= EXPLAINED_MIN:
         return "they waited for a CPU for different times: others used this host"
     half = rows.height // 2
@@ -281,7 +283,7 @@ def _reason(rows: pl.DataFrame) -> str:
 
 
 def _accounted(rows: pl.DataFrame, name: str) -> float:
-    """The share of the times' variance that a column accounts for: r squared; 0 without one."""
+    """Return the share of the times' variance that a column explains (r squared); 0 without one."""
     if rows[name].null_count() or not coefficient_of_variation(rows[name].to_list()):
         return 0.0
     r = rows.select(pl.corr("seconds", name)).item()

@@ -1,4 +1,4 @@
-"""Measures time that a hypervisor or a limit of CPU time took from an operation."""
+"""Measures the time that a hypervisor or a CPU limit took from an operation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 
 
 def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the CPU time that the hypervisor stole in each pass, and how long CPUs were busy.
+    """Return the CPU time stolen by the hypervisor in each pass, and the CPUs' busy time.
 
-    Columns: sequence, steal_ns, busy_ns. A thread's share of the former is that of the latter.
+    Columns: sequence, steal_ns, busy_ns. A thread's share of the stolen time is its share of the
+    busy time.
     """
     grown = [pl.sum_horizontal(pl.col(BUSY).cast(pl.Int64)).alias("busy_ns")]
     summed = (
@@ -22,9 +23,9 @@ def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def throttled_ns(cgroup: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """For how long the engine's limit kept it from running within each pass, over all CPUs.
+    """Return the time in which a CPU limit stopped the engine in each pass, over all CPUs.
 
-    Processes that are under one limit are told the same of it, so it is that of any of them.
+    All processes under one limit report the same time, so the maximum over processes is used.
     Columns: sequence, throttled_ns.
     """
     counted = cgroup.select("pid", "time_ns", pl.col("throttled_ns").cast(pl.Int64))
@@ -35,7 +36,7 @@ def throttled_ns(cgroup: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _grown(counters: pl.DataFrame, passes: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """Growth of counters in each pass, even between two samples; null outside of them."""
+    """Return the growth of counters in each pass, interpolated; null outside of the samples."""
     at_edges = passes.select("sequence")
     for edge in ("started_ns", "finished_ns"):
         at = _between(counters, passes.select("sequence", pl.col(edge).alias("at_ns")), names)

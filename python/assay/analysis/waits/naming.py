@@ -1,14 +1,14 @@
-"""Names the cause of each sleep: by the engine's word, else by the kernel's facts.
+"""Names the cause of each sleep: by the engine's wait event, or else by the kernel's facts.
 
-An engine is asked some times a second what its processes wait for. A word counts if its process
-slept when it was told, and is of that sleep. Words come as often in a kind of sleep as it lasts, so
-they divide the sleep of an operation and kind of thread, as far as it has the same cause by the
-kernel; where no word fell into those of an operation, the words of the run do, then those that were
-told near operations too short for any to fall into, and else it is the kernel's cause. What the
-words were told of directly is not told apart: those are the long sleeps. Of a kind of sleep that
-the run has only some words of, the cause is not known: a few looks may miss what was waited for
-half of the time. A sleep that no signal ends is the kernel's alone, but for writes: there the
-engine's word says what was written.
+An engine is asked some times per second for the wait events of its processes. A wait event
+counts for a sleep if the process slept at that moment. Wait events are as frequent in a kind of
+sleep as the sleep is long. So they determine the shares of causes in an operation's sleep, by
+kind of thread and cause by the kernel. If no wait event falls into an operation, those of the
+whole run are used, then those near operations that are too short for any, and otherwise the
+kernel's cause. Sleeps with wait events of their own are not treated separately, because those
+are the long sleeps. If the run has only a few wait events of a kind of sleep, its cause is
+unknown: a few samples may miss a cause of half of the time. An uninterruptible sleep has the
+kernel's cause, except for writes, where the engine's wait event shows what was written.
 """
 
 from __future__ import annotations
@@ -23,29 +23,30 @@ from assay.analysis.waits.spans import RUNNING, THREAD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What processes wait for in the engine's own words is known of sleeps in this state.
+# State of sleeps that the engine's wait events can explain.
 INTERRUPTIBLE = "S"
-# Asleep, and not to be woken by signals.
+# State of an uninterruptible sleep.
 DISK_STATE = "D"
 TOLD_BY_KERNEL = ["state", "channel", "call", "comm", "at_rest", "with_workers"]
-# A process that writes cannot be woken, and only the engine knows whether it writes its log.
+# A process that writes sleeps uninterruptibly, and only the engine knows whether it writes the
+# log.
 OPEN_TO_WORDS = (pl.col("state") == INTERRUPTIBLE) | (
     (pl.col("state") == DISK_STATE) & (pl.col("by_kernel") == "disk_write").fill_null(value=False)
 )
-# What the engine may say of a sleep in which the kernel writes.
+# Causes that a wait event may name for a sleep in which the kernel writes.
 WRITES = ("log", "disk_write", "disk")
 WORDS = pl.List(pl.Struct({"cause": pl.String, "told_ns": pl.Int64}))
 ALIKE = ["operation", "kind", "by_kernel"]
-# With so many, what takes half of the sleep is missed by all of them in 3 % of runs.
+# With this many wait events, 3 % of runs miss a cause that takes half of the sleep.
 WORDS_MIN = 5
 
 
 def addresses_at_rest(spans: pl.DataFrame, under_way: pl.DataFrame) -> pl.DataFrame:
-    """Addresses that threads wait at while no operation is under way: pid, address.
+    """Return the addresses at which threads wait while no operation runs: pid, address.
 
     Args:
-        spans: As `spans_of` gives them.
-        under_way: started_ns and finished_ns of all operations, of whatever phase.
+        spans: Spans from `spans_of`.
+        under_way: started_ns and finished_ns of all operations in all phases.
     """
     busy = under_way.sort("started_ns").with_columns(
         pl.col("finished_ns").cum_max().shift(1).alias("over_ns")
@@ -66,7 +67,7 @@ def addresses_at_rest(spans: pl.DataFrame, under_way: pl.DataFrame) -> pl.DataFr
 def causes_by_kernel(
     spans: pl.DataFrame, at_rest: pl.DataFrame, rules: WaitRules, machine: str
 ) -> pl.DataFrame:
-    """Spans with `by_kernel`: the cause of the sleep by the rules, null if none knows it."""
+    """Return spans with `by_kernel`: the cause of the sleep by rules; null if none matches."""
     resting = at_rest.with_columns(pl.lit(value=True).alias("at_rest"))
     marked = spans.join(resting, on=["pid", "address"], how="left", maintain_order="left")
     is_at_rest = pl.when(pl.col("address").is_not_null()).then(
@@ -84,12 +85,12 @@ def causes_by_kernel(
 def causes_by_word(
     spans: pl.DataFrame, activity: pl.DataFrame | None, rules: WaitRules
 ) -> pl.DataFrame:
-    """Return spans with `by_word`: a list of cause and told_ns; null without a word.
+    """Return spans with `by_word`: a list of cause and told_ns; null without a wait event.
 
     Args:
-        spans: With by_kernel.
-        activity: As recorded; None if the engine does not tell.
-        rules: With those on its words.
+        spans: Spans with the column by_kernel.
+        activity: Recorded samples of sessions; None if the engine reports no wait events.
+        rules: Wait rules, including those for wait events.
     """
     if activity is None or activity.is_empty() or not rules.events:
         return spans.with_columns(pl.lit(None, dtype=WORDS).alias("by_word"))
@@ -123,16 +124,16 @@ def causes_by_word(
 
 
 def _thread(events: pl.DataFrame) -> pl.Expr:
-    """The thread that each word is of: of a process as a whole it is its first one."""
+    """Return the thread of each wait event; for a whole process its first thread."""
     pid = pl.col("pid").cast(pl.UInt32)
     return pl.coalesce(pl.col("tid").cast(pl.UInt32), pid) if "tid" in events.columns else pid
 
 
 def slept(placed: pl.DataFrame) -> pl.DataFrame:
-    """Return sampled sleep by operation, kind and cause, which is null if unknown.
+    """Return sampled sleep by operation, kind and cause; the cause is null if not known.
 
     Args:
-        placed: Spans in passes, with kind, by_kernel and by_word, as `looked` gives them.
+        placed: Spans in passes from `looked`, with kind, by_kernel and by_word.
     """
     asleep = placed.filter(pl.col("state") != RUNNING)
     writes = OPEN_TO_WORDS & (pl.col("state") == DISK_STATE)
@@ -149,11 +150,11 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) -> pl.DataFrame:
-    """Sleeps by the words of those that are like them: of the operation, then of the run.
+    """Return sleeps divided by the wait events of similar sleeps: in the operation, then the run.
 
     Args:
         asleep: Spans in passes.
-        causes: The only ones that words may tell of these sleeps; None means all.
+        causes: The only causes that wait events may name for these sleeps; None means all.
     """
     words_of_sleeps = (
         asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")
@@ -162,13 +163,14 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
         .drop_nulls("cause")
         .filter(pl.lit(value=True) if causes is None else pl.col("cause").is_in(list(causes)))
     )
-    # A sleep's edges are guessed; what was told before or after the operation is not of it.
+    # The edges of a sleep are estimated; wait events before or after the operation do not count.
     within = words_of_sleeps.filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
     whole = asleep.group_by(ALIKE, maintain_order=True).agg(pl.col("looked_ns").sum())
     few = _too_few(words_of_sleeps)
     left = whole.join(few, on=ALIKE[1:], how="anti", nulls_equal=True)
     parts = [_unknown(whole.join(few, on=ALIKE[1:], how="semi", nulls_equal=True))]
-    # Of operations shorter than the time between two looks hardly a word is within: then all count.
+    # Operations shorter than the sampling interval contain few wait events, so all of them
+    # count.
     for samples, alike in ((within, ALIKE), (within, ALIKE[1:]), (words_of_sleeps, ALIKE[1:])):
         proportions = _proportions(samples, alike)
         shared = left.join(proportions, on=alike, how="inner", nulls_equal=True)
@@ -179,7 +181,7 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
 
 
 def _too_few(words: pl.DataFrame) -> pl.DataFrame:
-    """Return the sorts of sleep that the run has words of, but not enough: kind, by_kernel."""
+    """Return the kinds of sleep with too few wait events in the run: kind, by_kernel."""
     counted = words.group_by(ALIKE[1:], maintain_order=True).agg(pl.len().alias("words"))
     return counted.filter(pl.col("words") < WORDS_MIN).drop("words")
 

@@ -1,8 +1,8 @@
-"""Rules that say why a thread sleeps: by the kernel's facts, or by the engine's word.
+"""Rules for the causes of threads' sleep: by the kernel's facts, or by the engine's wait event.
 
-The kernel tells a state, the function it sleeps in, the system call, and what a futex waits at. An
-engine may tell more: what each of its processes waits for. A rule that matches every sleep explains
-none and is refused.
+The kernel reports a state, the kernel function, the system call, and the address of a futex. An
+engine may also report a wait event for each of its processes. A rule that matches every sleep
+explains none, and is rejected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SHARED = "common.toml"
-# The machine whose numbers of system calls are taken where the record does not tell.
+# Machine type whose system call numbers are used if the record does not contain the type.
 MACHINE = "x86_64"
 
 Glob = Annotated[str, Field(min_length=1)]
@@ -32,7 +32,7 @@ State = Literal["S", "D", "T", "t", "I", "P"]
 
 
 class RuleFacts(BaseModel):
-    """`[[rules]]` of a `waits.toml`; see `Rule` for what the keys mean."""
+    """One entry of `[[rules]]` in a `waits.toml`; `Rule` explains the keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -47,7 +47,7 @@ class RuleFacts(BaseModel):
 
 
 class EventFacts(BaseModel):
-    """`[[events]]` of a `waits.toml`; see `Event` for what the keys mean."""
+    """One entry of `[[events]]` in a `waits.toml`; `Event` explains the keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,7 +58,7 @@ class EventFacts(BaseModel):
 
 
 class FileFacts(BaseModel):
-    """`waits.toml` as a whole; each rule is read for itself."""
+    """The whole content of a `waits.toml`; each rule is parsed separately."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -70,17 +70,17 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Sleep:
-    """The kernel's facts of one sleep; None if absent.
+    """The kernel's facts about one sleep; None if absent.
 
     Attributes:
         state: State of the thread, as in `waits.arrows`.
-        channel: Function of the kernel in which it sleeps.
+        channel: Kernel function in which the thread sleeps.
         call: Number of the system call.
         comm: Name of the thread.
-        at_rest: Whether threads of the process wait at this address between operations, too; None
-            where it waits at no address.
-        with_workers: Whether its process, or itself where the engine is one process, works together
-            with others on one operation.
+        at_rest: Whether threads of the process wait at this address between operations, too;
+            None if the thread waits at no address.
+        with_workers: Whether the process works together with others on one operation; in an
+            engine of one process, the thread.
     """
 
     state: str
@@ -93,18 +93,20 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule on the kernel's facts of a sleep. Facts that it does not name may be anything.
+    """A rule on the kernel's facts about a sleep.
+
+    Facts that the rule does not name may have any value.
 
     Attributes:
-        cause: Of `analysis.causes`.
-        states: Of the thread.
-        channels: Globs on the function of the kernel.
+        cause: Name of a cause in `analysis.causes`.
+        states: States of the thread.
+        channels: Globs for the kernel function.
         calls: Names of system calls.
-        threads: Globs on the thread's name.
-        at_rest: Whether its address must, or must not, be waited at between operations.
-        with_workers: Whether its process must, or must not, work together with others.
+        threads: Globs for the thread's name.
+        at_rest: Whether threads must, or must not, wait at its address between operations.
+        with_workers: Whether the process must, or must not, work together with others.
         says: A sentence for readers.
-        origin: Where the rule stands, such as `waits.toml, rule 3`.
+        origin: Location of the rule, such as `waits.toml, rule 3`.
     """
 
     cause: str
@@ -131,13 +133,13 @@ class Rule:
 
 @dataclass(frozen=True)
 class Event:
-    """One rule on the engine's own word for what a process waits for.
+    """A rule on the engine's wait event of a process.
 
     Attributes:
-        cause: Of `analysis.causes`.
-        type: The engine's kind of wait, exactly.
-        events: Globs on its name for it.
-        says, origin: As of a rule.
+        cause: Name of a cause in `analysis.causes`.
+        type: The engine's type of wait event, exactly.
+        events: Globs for the name of the wait event.
+        says, origin: As in `Rule`.
     """
 
     cause: str
@@ -149,14 +151,14 @@ class Event:
 
 @dataclass(frozen=True)
 class WaitRules:
-    """Rules in their order: the first that matches decides.
+    """Wait rules in their order; the first matching rule decides.
 
     Attributes:
-        rules: On what the kernel tells.
-        events: On the engine's words.
+        rules: Rules on the kernel's facts.
+        events: Rules on the engine's wait events.
         calls: Numbers of system calls by machine and name.
-        words_tell: Causes by the kernel of those sleeps that the engine's words may explain; None
-            if they may explain all.
+        words_tell: Kernel causes of sleeps that wait events may explain in more detail. None
+            means all causes.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -170,7 +172,7 @@ class WaitRules:
         return next((rule.cause for rule in self.rules if rule.matches(sleep, call)), None)
 
     def cause_of_event(self, kind: str, event: str) -> str | None:
-        """The cause by the engine's words; None if no rule knows them."""
+        """Return the cause of a wait event; None if no rule matches."""
         fitting = (rule for rule in self.events if rule.type == kind)
         return next((rule.cause for rule in fitting if _matches_any(rule.events, event)), None)
 
@@ -181,20 +183,20 @@ class WaitRules:
 
 
 def parse_waits(text: str, source: str) -> WaitRules:
-    """Rules of a `waits.toml`.
+    """Parse the rules of a `waits.toml`.
 
     Raises:
-        UsageError: If the text cannot be read or a rule is refused. The message has `source`,
-            number and reason.
+        UsageError: If the text cannot be read or a rule is invalid. The message contains
+            `source`, the rule's number and the reason.
     """
     return waits_of(read_document(text, source), source)
 
 
 def waits_of(document: Mapping[str, Any], source: str) -> WaitRules:
-    """Rules of a `waits.toml` that was read already, as `run.json` keeps it.
+    """Return the rules of a parsed `waits.toml`, in the form stored in `run.json`.
 
     Raises:
-        UsageError: As `parse_waits`.
+        UsageError: If a rule is invalid, as in `parse_waits`.
     """
     facts = validated(FileFacts, document, source)
     named = {name for calls in facts.calls.values() for name in calls} | _shared_calls(source)
@@ -210,16 +212,16 @@ def waits_of(document: Mapping[str, Any], source: str) -> WaitRules:
 
 @cache
 def shared_waits() -> WaitRules:
-    """Rules for what all engines stand on: the kernel."""
+    """Return the rules that all engines share, on the kernel's facts."""
     text = files("assay.analysis.waits").joinpath(SHARED).read_text(encoding="utf-8")
     return parse_waits(text, SHARED)
 
 
 def all_waits(engine: Mapping[str, Any] | None) -> WaitRules:
-    """The engine's rules, as `run.json` keeps them, before those that all engines share.
+    """Return the engine's rules from `run.json`, followed by the shared rules.
 
     Raises:
-        UsageError: As `parse_waits`.
+        UsageError: If a rule is invalid, as in `parse_waits`.
     """
     own = WaitRules() if engine is None else waits_of(engine, "engine.waits of run.json")
     shared = shared_waits()

@@ -1,17 +1,17 @@
 """Turns samples of threads into spans of time, and assigns them to operations.
 
-A thread is as it was last seen to be until the look before the one that found a change; when in
-between it changed is not known, and the middle is taken. When the next look comes has nothing to do
-with what threads do, so a look stands for the time around it however rare looks are. Of a time
-without looks that is longer than usual in the run, what is further from a look than the usual gap
-is of no span: nothing is known of it.
+A thread keeps its last sampled state until the sample before the one with a change. The exact
+time of the change between both samples is unknown, so the midpoint is used. The time of the next
+sample does not depend on the threads, so each sample represents the time around it, however rare
+samples are. In a gap without samples that is longer than usual in the run, the time further from
+a sample than the usual gap belongs to no span.
 
-Looks outside of an operation say nothing of it: its session's thread slept before and after it.
-A span counts in an operation if a look within it was taken while the operation was under way, and
-then as long as the looks stand for, even if that reaches over the operation's edge. So what is
-summed over an operation's passes is right on average however short they are; `looked_ns` of all
-states together is about the time that the threads existed, and it is used unscaled, so that lost
-looks show.
+Samples outside of an operation do not describe it: the session's thread slept before and after
+it. A span counts in an operation if a sample within the span was taken during the operation. The
+span then counts for the time that its samples represent, even beyond the operation's edge. So
+sums over an operation's passes are right on average, however short the passes are. The sum of
+`looked_ns` over all states is about the time that the threads existed. `looked_ns` is not
+scaled, so that lost samples are visible.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ import polars as pl
 
 THREAD = ["pid", "tid"]
 RUNNING = "R"
-# What is left of a thread that ended has no time of its own.
+# States of threads that have ended, which have no time of their own.
 ENDED = ("X", "Z")
-# Looks at what sleeps are up to 100 ms apart, where the probe's budget does not make them rarer.
+# Samples during sleep are up to 100 ms apart, unless the probe's budget makes them rarer.
 STANDS_FOR_NS = 50_000_000
 CLOCKS = ("on_cpu_ns", "run_delay_ns")
 
 
 def spans_of(waits: pl.DataFrame) -> pl.DataFrame:
-    """One row per span in which nothing was seen to change, by thread and time.
+    """Return one row per span without a sampled change, ordered by thread and time.
 
-    Columns: life (the thread; a tid that was given out again is another one), pid, tid, comm,
-    state, channel, call, address, on_cpu_ns, run_delay_ns (at its first look); first_look_ns,
-    last_look_ns (looks between which it was so); begin_ns, end_ns (middles between looks); is_first
-    (of its thread), was_there (when looking began), has_ended (its thread, after it).
+    Columns: life (the thread; a reused tid is another thread), pid, tid, comm, state, channel,
+    call, address, on_cpu_ns, run_delay_ns (at its first sample); first_look_ns, last_look_ns
+    (first and last sample of the span); begin_ns, end_ns (midpoints between samples); is_first
+    (first span of its thread), was_there (existed at the first sample), has_ended (the thread
+    ended after it).
 
     Args:
-        waits: As recorded, with a row at least.
+        waits: Recorded samples of threads, with at least one row.
     """
     looks = waits["time_ns"].unique().sort()
     gaps = pl.DataFrame({"time_ns": looks, "gap_ns": looks.diff()})
-    # Where nothing changed in a round there is no row of it.
+    # A round of samples without any change has no row.
     gaps = gaps.with_columns(
         pl.col("gap_ns").clip(upper_bound=pl.col("gap_ns").median()).cast(pl.Int64)
     )
@@ -94,12 +95,13 @@ def _spans(rows: pl.DataFrame, over_ns: int, stands_for_ns: int) -> pl.DataFrame
 
 
 def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
-    """One row per thread.
+    """Return one row per thread.
 
     Columns: life, pid, tid, first_look_ns, last_look_ns, born_ns, over_ns, was_there, has_ended,
-    on_cpu_ns, run_delay_ns (at its last look), queued_ns (in the run queue by all signs, and not in
-    run_delay_ns, because that is counted when a CPU is given: since its clocks stood still while it
-    was runnable, and of the time to its end as much as of its life before).
+    on_cpu_ns, run_delay_ns (at its last sample), queued_ns. queued_ns is the estimated run queue
+    time that is not in run_delay_ns, which the kernel updates only when the thread gets a CPU.
+    The estimate is the time since the clocks stopped while the thread was runnable, and the same
+    share of its remaining time as of its life before.
     """
     running = pl.col("state").last() == RUNNING
     stood_ns = (pl.col("last_look_ns") - pl.col("first_look_ns")).last()
@@ -121,13 +123,14 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return each interval beside each of the passes that it overlaps.
+    """Return each interval together with each of the passes that it overlaps.
 
     Args:
-        intervals: With two columns of times; where both tables have `session`, of one session only.
-        begin: The name of the one.
-        end: The name of the other.
-        passes: sequence, operation, started_ns, finished_ns; of a session one after another.
+        intervals: Rows with two columns of times. If both tables have `session`, only passes of
+            the same session count.
+        begin: Name of the column with the begin.
+        end: Name of the column with the end.
+        passes: sequence, operation, started_ns, finished_ns; passes of a session do not overlap.
     """
     if "session" not in intervals.columns:
         return _within(intervals, begin, end, passes)
@@ -155,7 +158,7 @@ def _within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame)
 
 
 def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return spans with a sample in a pass: their columns, those of the pass, looked_ns."""
+    """Return spans with a sample in a pass, with the pass's columns and looked_ns."""
     placed = within(spans, "first_look_ns", "last_look_ns", passes)
     begun = pl.col("first_look_ns") >= pl.col("started_ns")
     ended = pl.col("last_look_ns") <= pl.col("finished_ns")
@@ -174,16 +177,17 @@ def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _looks_ns(length: pl.Expr, half_gap: pl.Expr) -> pl.Expr:
-    """Return the time that samples at a distance stand for within a length.
+    """Return the time that samples at a fixed distance represent within a length.
 
-    The first is at its one end. What reaches over its other end makes up for where no look fell.
+    The first sample is at one end. The time beyond the other end compensates for lengths without
+    samples.
     """
     gap = 2 * half_gap
     return pl.when(gap > 0).then((length // gap + 1) * gap).otherwise(length)
 
 
 def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Lives within passes: their columns, those of the pass, and existed_ns."""
+    """Return the lives of threads within passes, with the pass's columns and existed_ns."""
     placed = within(lives, "born_ns", "over_ns", passes)
     length = pl.min_horizontal("over_ns", "finished_ns") - pl.max_horizontal(
         "born_ns", "started_ns"
@@ -192,7 +196,7 @@ def existed(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def began_and_ended(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Lives that were seen within one pass only, and their end: their columns and those of it."""
+    """Return ended threads that were sampled within a single pass, with the pass's columns."""
     seen = within(lives.filter("has_ended"), "first_look_ns", "last_look_ns", passes)
     return seen.filter(
         pl.col("first_look_ns") >= pl.col("started_ns"),
@@ -201,11 +205,10 @@ def began_and_ended(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
-    """Return threads' clocks between samples: `moments` with on_cpu_ns and run_delay_ns.
+    """Return threads' clocks at given moments: `moments` with on_cpu_ns and run_delay_ns.
 
-    They are taken to have grown evenly between the two looks that saw a difference. Before its
-    first look a thread that was there when looking began had what it had then, and another one
-    nothing.
+    Clocks are assumed to grow evenly between two samples. Before its first sample, a thread that
+    existed at the first round has its first values, and any other thread has zero.
     """
     following = [pl.col(name).shift(-1).over("life").alias(f"{name}_after") for name in CLOCKS]
     looks = spans.select(

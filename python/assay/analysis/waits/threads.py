@@ -1,13 +1,13 @@
-"""Finds the threads that worked for an operation, and their roles.
+"""Finds the threads that worked for an operation, with their roles.
 
-Of a server: the process of its session and those that work for it, as long as they live. What the
-server's own processes did meanwhile (postmaster, I/O workers, the writer of the log) was done for
-whoever was served; that they rested otherwise is nobody's waiting, so of these only the time that
-they ran or waited for a disk counts. Other clients' processes are left out: our own probe is one.
+In a server, the process of the session and its workers count as long as they live. The server's
+own processes (postmaster, I/O workers, log writer) work for all sessions, and their idle time is
+no wait of an operation. So the server's own processes count only while they run or wait for a
+disk. Processes of other clients, including Assay's probe, are left out.
 
-Of an engine of one process, embedded or a server of threads: as many of its threads as were counted
-at the operation's edges, namely those that ran most. A server has others that look after
-connections, or serve other clients: whatever they ran, their waiting for those is nobody's.
+In an engine of one process, embedded or threaded, the threads that ran most count: as many as
+were counted at the operation's edges. A threaded server has other threads, which manage
+connections or serve other clients. Such management threads do not count, however long they ran.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 LEADER, WORKER, HELPER, STRANGER = "leader", "worker", "helper", "stranger"
-# The name that the driver gives to threads of sessions that block.
+# Name that the driver gives to the threads of blocking sessions.
 SESSION_THREAD = "session"
-# A thread of a server that ran for less of an operation, and slept where it sleeps between
-# operations, too, looks after the server: an idle thread of a pool that served it ran more.
+# A server thread that ran for a smaller share of an operation, and slept where it sleeps between
+# operations, manages the server. Pool threads that serve an operation run more.
 UPKEEP_SHARE_MAX = 0.05
-# Threads of these kinds count as long as they exist, asleep or not.
+# Threads of these roles count as long as they exist, asleep or not.
 AT_WORK = (LEADER, WORKER)
 
 
 def sessions_of(spans: pl.DataFrame) -> pl.Series:
-    """Return threads of the driver's sessions in which an embedded engine executes: lives."""
+    """Return the driver's session threads, in which an embedded engine executes: lives."""
     return spans.filter(pl.col("comm") == SESSION_THREAD)["life"].unique()
 
 
 def serving(run: Run) -> pl.DataFrame | None:
-    """Return which thread served which connection: pid, tid, connection, session.
+    """Return the thread that served each connection: pid, tid, connection, session.
 
-    Connections of other clients have no session; None if the engine does not tell it.
+    Connections of other clients have no session; None if the engine does not report threads.
     """
     if not (run.has("connections") and run.has("activity")):
         return None
@@ -62,7 +62,7 @@ def serving(run: Run) -> pl.DataFrame | None:
 
 
 def serves_by_thread(run: Run, passes: pl.DataFrame) -> bool:
-    """Return whether the thread of every session of the passes is known."""
+    """Return True if the thread of each session of the passes is known."""
     threads = serving(run)
     if threads is None:
         return False
@@ -70,10 +70,10 @@ def serves_by_thread(run: Run, passes: pl.DataFrame) -> bool:
 
 
 def _of_threads(threads: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return lives as `of_server` does, where each connection has a thread of one process.
+    """Return lives as in `of_server`, for servers with one thread per connection.
 
-    A thread that served several connections belongs to the last one that takes part. Threads
-    without a connection are helpers.
+    A thread that served several connections belongs to the last measured one. Threads without a
+    connection are helpers.
     """
     takes_part = pl.col("session").is_in(passes["session"].unique().implode())
     of_thread = threads.group_by(*THREAD, maintain_order=True).agg(
@@ -87,7 +87,7 @@ def _of_threads(threads: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame
 
 
 def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Lives with `kind` and `session` (null but for the first two kinds)."""
+    """Return lives with `kind` (role) and `session`, which is null for helpers and strangers."""
     if not run.has("backends") or run.table("backends").is_empty():
         threads = serving(run)
         if threads is not None:
@@ -98,7 +98,7 @@ def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
         pl.col("pid").cast(pl.UInt32)
     )
     own = background(activity, processes).cast(pl.UInt32)
-    # Sessions of other phases than the measured ones rest beside it.
+    # Sessions of other phases are idle during the measured one.
     takes_part = pl.col("session").is_in(passes["session"].unique().implode())
     is_session = (pl.col("owner") == SESSIONS) & takes_part
     role = pl.when("is_worker").then(pl.lit(WORKER)).otherwise(pl.lit(LEADER))
@@ -129,11 +129,11 @@ def _with_short_workers(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
 
 
 def with_workers(spans: pl.DataFrame, lives: pl.DataFrame) -> pl.DataFrame:
-    """Spans with `with_workers`: whether the thread is a worker, or its session had one meanwhile.
+    """Return spans with `with_workers`: True for workers, and for sessions while they have one.
 
     Args:
-        spans: With life.
-        lives: With kind and session.
+        spans: Spans with the column life.
+        lives: Lives with the columns kind and session.
     """
     workers = lives.filter(pl.col("kind") == WORKER)
     leaders = lives.filter(pl.col("kind") == LEADER).select("life", "session")
@@ -156,7 +156,7 @@ def with_workers(spans: pl.DataFrame, lives: pl.DataFrame) -> pl.DataFrame:
 
 
 def _together(workers: pl.DataFrame) -> pl.DataFrame:
-    """Return when each session had workers, one stretch after another."""
+    """Return the periods in which each session had workers, merged if they overlap."""
     before = pl.col("over_ns").cum_max().shift(1).over("session")
     apart = (pl.col("born_ns") > before).fill_null(value=True).cum_sum()
     return (
@@ -172,7 +172,7 @@ def _together(workers: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_one_process(lives: pl.DataFrame) -> bool:
-    """Return True if no two processes existed at once, as after a restart."""
+    """Return True if no two processes existed at the same time, as after a restart."""
     lived = lives.group_by("pid").agg(pl.col("first_look_ns").min(), pl.col("last_look_ns").max())
     before = pl.col("last_look_ns").shift(1)
     follows = (pl.col("first_look_ns") >= before).fill_null(value=True).all()
@@ -182,15 +182,15 @@ def is_one_process(lives: pl.DataFrame) -> bool:
 def of_process(
     spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
 ) -> pl.DataFrame:
-    """The threads at work in each pass: life, sequence, kind, rank (1 ran most), ran_share.
+    """Return the threads at work in each pass: life, sequence, kind, rank (1 ran most), ran_share.
 
-    In a pass that is shorter than the time between two looks none was seen to run: then it was the
-    thread of a session, where an embedded engine has such.
+    In a pass shorter than the sampling interval, no thread was sampled while it ran. In such a
+    pass, the session's thread of an embedded engine counts.
 
     Args:
-        spans: Of one process's threads.
-        lives: The threads.
-        passes: Their passes.
+        spans: Spans of one process's threads.
+        lives: Lives of the threads.
+        passes: Passes of the operations.
         counted: sequence, threads_at_work.
     """
     grown = growth(spans, existed(lives, passes)).join(counted, on="sequence")
@@ -206,15 +206,15 @@ def of_process(
 
 
 def for_others(at_work: pl.DataFrame, named: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return the threads at work in each pass that serve other operations: life, sequence.
+    """Return the threads at work in each pass that serve others: life, sequence.
 
-    They ran less than another one, and their sleep was for a client, most of it; or they ran
-    hardly, and slept as they do between operations: these look after the server.
+    Some threads that serve others ran less than another thread and slept mostly for a client.
+    Other threads hardly ran and slept as they do between operations: these manage the server.
 
     Args:
-        at_work: As `of_process` gives them.
-        named: Spans, with by_kernel.
-        passes: Their passes.
+        at_work: Threads from `of_process`.
+        named: Spans with the column by_kernel.
+        passes: Passes of the operations.
     """
     asleep = within(named.filter(pl.col("state") != RUNNING), "begin_ns", "end_ns", passes)
     slept_ns = pl.min_horizontal("end_ns", "finished_ns") - pl.max_horizontal(

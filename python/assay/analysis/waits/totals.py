@@ -1,4 +1,4 @@
-"""Counters of threads over whole passes, with what the machine took of them."""
+"""Sums the counters of threads over whole passes, with stolen and throttled time."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def whole_pass(passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def grown_within(spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return what these threads' clocks grew by within each pass."""
+    """Return the growth of these threads' clocks within each pass."""
     names = ("on_cpu_grown_ns", "run_delay_grown_ns")
     alive = existed(lives.drop("session"), passes)
     return growth(spans, alive).group_by("sequence", maintain_order=True).agg(pl.col(names).sum())
 
 
 def with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Return sums by operation, with what a hypervisor and a limit of CPU time took of them."""
+    """Return sums by operation, with time taken by a hypervisor and by a CPU limit."""
     stolen, held = pl.lit(None, dtype=pl.Float64), pl.lit(0.0)
     if run.has("cpus"):
         counted = counted.join(stolen_ns(run.table("cpus"), passes), on="sequence", how="left")
@@ -39,7 +39,7 @@ def with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.Da
     if run.has("cgroup"):
         counted = counted.join(throttled_ns(run.table("cgroup"), passes), on="sequence", how="left")
         held = pl.col("throttled_ns")
-    # The sum of a column that is null somewhere would count absence as zero.
+    # A plain sum would count a null value as zero.
     sums = [
         pl.when(pl.col(name).null_count() == 0)
         .then(pl.col(name).cast(pl.Float64).sum())
@@ -51,7 +51,7 @@ def with_machine(run: Run, counted: pl.DataFrame, passes: pl.DataFrame) -> pl.Da
 
 
 def ticks_share(run: Run, operations: pl.DataFrame, pids: pl.Series | None = None) -> pl.DataFrame:
-    """Return one user_share for all operations: of what the engine's processes used in ticks."""
+    """Return one user_share for all operations, from the ticks of the engine's processes."""
     share = None
     if run.has("processes"):
         seen = run.table("processes").with_columns(pl.col("account").cast(pl.String))

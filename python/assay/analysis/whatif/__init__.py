@@ -1,7 +1,8 @@
 """Predicts the effect of changes on a run's metrics, with a model and its assumptions.
 
-`predict` carries changes out on a run's operations one after another, `sensitivity` says what each
-operation weighs in each metric, `worth` what each cause and each kind of work would give back.
+`predict` applies changes to a run's operations one after another. `sensitivity` returns the
+weight of each operation in each metric. `worth` returns the gain of removing each cause and each
+kind of work.
 """
 
 from assay.analysis.whatif.gains import worth

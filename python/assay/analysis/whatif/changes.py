@@ -1,7 +1,7 @@
-"""Changes that can be asked for: what each does to one operation, and what it assumes.
+"""Changes that a user can suppose: the effect of each on one operation, and its assumption.
 
-A change yields the operation as it would be, with the least and the most time that its model leaves
-open. Where the run does not tell what the change needs, the operation stays as it is.
+A change returns the operation after it, with a lower and an upper bound of the time by its
+model. If the run lacks facts that the change needs, the operation stays as it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.whatif.timing import Measured, TimedOperation
 
-# Causes that can be taken away. Time on a CPU has kinds of work, and who waits for others follows.
+# Causes that can be removed. CPU time is removed by kind of work, and waits for others follow.
 WAITS = tuple(c.name for c in CAUSES if c.name not in ON_CPU and c.name not in FOLLOW)
 
 NO_WAITS = "causes of waiting are measured around the operations of an order (no --clients)"
@@ -31,8 +31,8 @@ class Changed:
     """One operation after a change.
 
     Attributes:
-        operation: As it would be.
-        least_s, most_s: What the model leaves open.
+        operation: The operation after the change.
+        least_s, most_s: Lower and upper bound of the seconds by the model.
     """
 
     operation: TimedOperation
@@ -41,21 +41,21 @@ class Changed:
 
 
 class SupposedChange(Protocol):
-    """Something that would be different."""
+    """A supposed change of a run."""
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` if the run does not know what is to be changed."""
+        """Raise `UsageError` if the run lacks what the change needs."""
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """Return the operation after the change; None if the run lacks what it needs."""
+        """Return the operation after the change; None if the run lacks needed facts."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,16 @@ class ScaleOperation:
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"{self.name} takes {self.factor:g} times as long"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` for an unknown operation or a factor that is none."""
+        """Raise `UsageError` for an unknown operation or an invalid factor."""
         _check_operation(self.name, measured)
         if not 0 < self.factor < float("inf"):
             raise UsageError(
@@ -84,39 +84,39 @@ class ScaleOperation:
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """The operation after the change."""
+        """Return the operation after the change."""
         made = operation.scaled(self.factor if operation.name == self.name else 1.0)
         return Changed(made, made.seconds, made.seconds)
 
 
 @dataclass(frozen=True)
 class SetTime:
-    """An operation takes a given time."""
+    """A change that gives an operation a fixed time."""
 
     name: str
     seconds: float
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"{self.name} takes {seconds_text(self.seconds)}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` for an unknown operation or no time."""
+        """Raise `UsageError` for an unknown operation or an invalid time."""
         _check_operation(self.name, measured)
         if not 0 < self.seconds < float("inf"):
             raise UsageError(f"{self.name} cannot take {self.seconds:g} s: name a time above 0")
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """The operation after the change."""
+        """Return the operation after the change."""
         if operation.name != self.name:
             return Changed(operation, operation.seconds, operation.seconds)
-        # Of an operation that other changes left no time, nothing tells what its threads would do.
+        # If other changes left the operation no time, its threads' time cannot be scaled.
         taken = operation.seconds > 0
         made = operation.scaled(self.seconds / operation.seconds) if taken else operation
         return Changed(replace(made, seconds=self.seconds), self.seconds, self.seconds)
@@ -124,18 +124,18 @@ class SetTime:
 
 @dataclass(frozen=True)
 class RemoveWork:
-    """A kind of work is not done any more, by the word that CPU samples have for it."""
+    """A change that removes a kind of work, by its name in CPU samples."""
 
     work: str
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"no {self.work}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return (
             "The work's CPU time goes, and with it as large a share of the waiting for a CPU; it"
             " was spread over an operation's active threads like the rest of their time, and idle"
@@ -143,7 +143,7 @@ class RemoveWork:
         )
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` for a word without samples, or a run without any."""
+        """Raise `UsageError` for work without samples, or a run without samples."""
         if all(operation.work is None for operation in measured.operations):
             raise UsageError(
                 f"run {measured.run} has no CPU samples of work by operation: measure it again"
@@ -155,7 +155,7 @@ class RemoveWork:
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """The operation after the change."""
+        """Return the operation after the change; None without samples or a split of its time."""
         if operation.work is None or operation.thread_s is None:
             return None
         share = operation.work.get(self.work, 0.0)
@@ -169,25 +169,25 @@ class RemoveWork:
 
 @dataclass(frozen=True)
 class RemoveWait:
-    """A cause of `analysis.causes` for which threads waited is gone."""
+    """A change that removes a cause of waiting, by its name in `analysis.causes`."""
 
     cause: str
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"no time in: {TITLES.get(self.cause, self.cause)}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return (
             "The waiting goes and nothing comes in its place; it was spread over an operation's"
             " active threads like the rest of their time, and idle threads wait as much less."
         )
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` for what is no such cause, or was not measured."""
+        """Raise `UsageError` if the cause is no cause of waiting, or was not measured."""
         if self.cause not in WAITS:
             raise UsageError(_no_such_wait(self.cause))
         split = [op.thread_s for op in measured.operations if op.thread_s is not None]
@@ -204,7 +204,7 @@ class RemoveWait:
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
-        """The operation after the change."""
+        """Return the operation after the change; None if the cause was not measured."""
         if operation.thread_s is None or self.cause not in operation.thread_s:
             return None
         return without(operation, {self.cause: 0.0})
@@ -212,18 +212,18 @@ class RemoveWait:
 
 @dataclass(frozen=True)
 class SetCores:
-    """The engine may use another number of cores."""
+    """A change that gives the engine another number of cores."""
 
     cores: int
 
     @property
     def says(self) -> str:
-        """The change in a few words."""
+        """The change as a short text."""
         return f"{self.cores} core{'s' if self.cores != 1 else ''}"
 
     @property
     def assumption(self) -> str:
-        """The assumption of the prediction, in one sentence."""
+        """The assumption of the prediction as a sentence."""
         return (
             "Amdahl's law: time in which all threads at work want a CPU changes with the number"
             " that have one, all other time stays; there are as many threads as now (as many a core"
@@ -232,7 +232,7 @@ class SetCores:
         )
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` for less than one core, or a run without a number of cores."""
+        """Raise `UsageError` for less than one core, or a run without a number of cores."""
         if self.cores < 1:
             raise UsageError(f"an engine cannot run on {self.cores} cores: name 1 or more")
         if measured.cores is None:
@@ -254,7 +254,7 @@ class SetCores:
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """The operation after the change."""
+        """Return the operation after the change; None if the split or the cores are not known."""
         if operation.thread_s is None or cores is None:
             return None
         least_s, most_s = bounds_s(operation, cores, self.cores)
@@ -269,15 +269,16 @@ def wait_named(text: str) -> str:
 
 
 def without(operation: TimedOperation, left: Mapping[str, float]) -> Changed:
-    """An operation of whose thread-seconds some are gone.
+    """Return an operation after some of its thread-seconds are removed.
 
-    Its time shrinks by their share of its active threads' time. At most all of them were on its
-    longest chain of steps, but what stays needs its threads; at least those are on it that the
-    other threads had no room for.
+    The operation's time shrinks by their share of the active threads' time. In the best case all
+    removed time was on the longest chain of steps, but the remaining work still needs its
+    threads. In the worst case only the part on that chain counts that did not fit on the other
+    threads.
 
     Args:
         operation: An operation whose time was split.
-        left: What is left of each cause that shrinks, thread-seconds.
+        left: Remaining thread-seconds of each cause that shrinks.
     """
     parts = dict(operation.thread_s or {})
     gone_s = sum(parts.get(name, 0.0) - seconds for name, seconds in left.items())

@@ -1,10 +1,10 @@
 """Predicts an operation's time on more or fewer cores, by Amdahl's law.
 
-An operation's time is cut into three: time in which its threads wait for something else than a
-processor, which stays; time in which one thread works, which stays; and time in which all threads
-at work want a processor, which is as much shorter as more of them have one. How much is of which
-kind follows from how many threads were active on average: an operation whose workers are idle all
-the time has one, and gains nothing.
+An operation's time has three parts. Time in which its threads wait for something other than a
+processor stays. Time in which one thread works stays, too. Time in which all threads at work
+need a processor shrinks with the number of threads that have one. The mean number of active
+threads determines the parts: an operation whose workers are idle all the time has one active
+thread, and gains nothing.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from assay.analysis.whatif.timing import FOLLOW
 if TYPE_CHECKING:
     from assay.analysis.whatif.timing import TimedOperation
 
-# Threads at work that are as many as the cores: the engine takes their number from the cores.
+# If threads at work equal the cores within this share, the engine takes their number from the
+# cores.
 SAME_NUMBER_WITHIN = 0.1
 QUEUE = "run_queue"
 
 
 def parallel_share(operation: TimedOperation) -> float:
-    """Share of the operation's time in which all its threads want a processor, 0 to 1."""
+    """Return the share (0 to 1) of an operation's time in which all threads need a processor."""
     threads = operation.threads or 1.0
     if threads <= 1 or operation.seconds <= 0:
         return 0.0
@@ -33,9 +34,10 @@ def parallel_share(operation: TimedOperation) -> float:
 
 
 def threads_on(operation: TimedOperation, before: int, after: int) -> float:
-    """Threads at work on other cores: as many a core as now if they were as many as the cores.
+    """Return the number of threads at work on another number of cores.
 
-    On one core nothing tells whether there was one thread because there was one core.
+    The number of threads grows with the cores if there are as many threads as cores. On one core
+    it is not known whether the single thread is a consequence of the single core.
     """
     threads = max(1.0, operation.threads or 1.0)
     follows = before > 1 and abs(threads / before - 1) <= SAME_NUMBER_WITHIN
@@ -53,12 +55,12 @@ def seconds_on(operation: TimedOperation, before: int, after: int) -> float:
 
 
 def bounds_s(operation: TimedOperation, before: int, after: int) -> tuple[float, float]:
-    """The least and the most that it can take, if a second of CPU time is worth the same.
+    """Return the minimum and maximum seconds on other cores, if CPU seconds stay the same.
 
-    At least its CPU time spread over all cores, and no less than now on no more cores. At most: on
-    more cores, as long as now; on fewer, as long as it takes to give each thread that ran at a
-    moment its turn, or to let either all cores be busy or the longest chain of steps advance
-    (Graham, 1969), whichever is less.
+    The minimum is the CPU time spread over all cores, and without more cores at least the
+    present time. The maximum with more cores is the present time. With fewer cores it is the
+    smaller of two times: each thread that ran at a moment gets its turn, or at any moment either
+    all cores are busy or the longest chain of steps advances (Graham, 1969).
     """
     seconds, cpu_s = operation.seconds, operation.cpu_s
     if after >= before:
@@ -70,9 +72,9 @@ def bounds_s(operation: TimedOperation, before: int, after: int) -> tuple[float,
 
 
 def on_cores(operation: TimedOperation, before: int, after: int) -> TimedOperation:
-    """The operation on other cores: the CPU time is the same, the waiting for a processor is not.
+    """Return the operation on other cores, with equal CPU time and other waits for a processor.
 
-    An operation whose time was not split is left as it is.
+    An operation whose time was not split stays as it is.
     """
     if operation.thread_s is None:
         return operation

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
     from assay.analysis.whatif.timing import Measured
 
-# Kinds of work that are told, and the least share of the first metric that is worth a line.
+# Maximum number of kinds of work, and the smallest change of the first metric that is listed.
 WORKS_MAX = 8
 CHANGE_MIN = 0.005
 
 
 @dataclass(frozen=True)
 class Worth:
-    """The gain if one thing took no time at all: an upper bound of any change.
+    """The gain if one cause or kind of work took no time: an upper bound of any change.
 
     Attributes:
-        kind: `work` of CPU samples, or `wait`: a cause of `analysis.causes`.
-        subject: The word or the cause's name.
-        title: As people read it.
-        prediction: What would be without it.
+        kind: `work` for a kind of work in CPU samples, `wait` for a cause in `analysis.causes`.
+        subject: Name of the kind of work or cause.
+        title: Title for readers.
+        prediction: Prediction without this cause or work.
     """
 
     kind: str
@@ -55,9 +55,9 @@ class Worth:
 
 
 def worth(measured: Measured) -> tuple[Worth, ...]:
-    """Return the largest kinds of work and causes of waiting, the largest gain first.
+    """Return the gains of the largest kinds of work and causes of waiting, largest first.
 
-    Empty where an operation has no time.
+    The result is empty if an operation has no time.
     """
     if measured.why_not is not None or not measured.operations:
         return ()
@@ -76,7 +76,7 @@ def worth(measured: Measured) -> tuple[Worth, ...]:
 
 
 def _with_intervals(measured: Measured, candidates: list[Worth]) -> Iterator[Worth]:
-    """Yield candidates with their intervals, which take most of the time of a prediction."""
+    """Yield candidates with their intervals, which take most of the computation."""
     drawn = resamples(measured) if candidates else NO_RESAMPLES
     for candidate in candidates:
         made = RemoveWork if candidate.kind == "work" else RemoveWait

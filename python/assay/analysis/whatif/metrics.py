@@ -1,9 +1,9 @@
-"""Metrics as functions of the times of a run's operations.
+"""Computes metrics from the times of a run's operations.
 
-The power-like and the throughput-like figure have the form of the TPC-H specification's metrics for
-one stream without refresh functions: 22 intervals instead of 24, medians instead of one execution,
-times as they were measured instead of rounded to 0.01 s. They are no TPC metrics, nor is their
-geometric mean.
+The power-like and the throughput-like metric have the form of the TPC-H specification's metrics,
+for one stream without refresh functions: 22 intervals instead of 24, medians instead of one
+execution, and unrounded times instead of multiples of 0.01 s. The power-like and throughput-like
+metric are no TPC metrics, and neither is their geometric mean.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ Better = Literal["lower", "higher"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of a whole run.
+    """A metric of a whole run.
 
     Attributes:
-        name: As in documents.
-        label: What a column is called.
-        title: In full: what is no TPC metric says so.
+        name: Name in documents.
+        label: Label of a column.
+        title: Full title, which says if it is no TPC metric.
         unit: `s`, `/h` or `/s`.
-        better: Which direction is an improvement.
-        of: The figure of the operations' seconds, in their order; infinite where one takes none.
-        smooth: The same without steps, for slopes; None if it has none.
-        also: What the model leaves open instead, also of the operations' seconds.
+        better: Direction of an improvement.
+        of: Function from the operations' seconds, in their order, to the metric; infinite if an
+            operation takes no time.
+        smooth: The same function without rounding, for slopes; None if it has none.
+        also: Alternative functions that the model allows as well.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Metric:
     also: tuple[Of, ...] = ()
 
     def value(self, seconds: Sequence[float]) -> float | None:
-        """The value of the metric; None if it has no bound."""
+        """Return the value of the metric; None if it is infinite."""
         value = self.of(seconds)
         return value if math.isfinite(value) else None
 
@@ -57,7 +58,7 @@ class Metric:
 def metrics_of(measured: Measured) -> tuple[Metric, ...]:
     """Return the metrics that a run has."""
     if measured.has_test_metrics:
-        # It makes metrics of this module's kind.
+        # The other module creates metrics of this module's class.
         from assay.analysis.whatif.specified import metrics_of_test
 
         assert measured.test is not None  # noqa: S101 - asked for above
@@ -109,34 +110,34 @@ def _load_metrics(measured: Measured) -> tuple[Metric, ...]:
 
 
 def geometric(seconds: Sequence[float]) -> float:
-    """Geometric mean; 0 where a time is 0."""
+    """Return the geometric mean; 0 if a time is 0."""
     return geometric_mean(seconds) or 0.0
 
 
 def power_like(seconds: Sequence[float], scale: float) -> float:
-    """Queries an hour by the geometric mean of one stream, times the scale."""
+    """Return queries per hour by the geometric mean of one stream, times the scale."""
     return formulas.power(raised_s(seconds), (), scale)
 
 
 def throughput_like(seconds: Sequence[float], scale: float) -> float:
-    """Queries an hour of one stream, times the scale."""
+    """Return queries per hour of one stream, times the scale."""
     return formulas.throughput(1, math.fsum(seconds), scale, len(seconds))
 
 
 def composite(seconds: Sequence[float], scale: float) -> float:
-    """Geometric mean of the power-like and the throughput-like figure of one stream."""
+    """Return the geometric mean of the power-like and throughput-like metric of one stream."""
     return formulas.composite(power_like(seconds, scale), throughput_like(seconds, scale))
 
 
 def closed_loop(throughput_per_s: float, before_s: float, after_s: float) -> float:
-    """Throughput of as many clients that think for no time, when an operation takes `after_s`.
+    """Return the throughput of equally many clients without think time, after a change of time.
 
-    The law of the closed loop: clients = throughput x time of an operation.
+    The law of the closed loop is: clients = throughput x time of an operation.
     """
     return throughput_per_s * before_s / after_s if after_s > 0 else math.inf
 
 
 def weighted_mean(seconds: Sequence[float], weights: Sequence[float]) -> float:
-    """Return the mean time of an execution of the mix."""
+    """Return the mean seconds of an execution in the mix."""
     pairs = zip(seconds, weights, strict=True)
     return math.fsum(operation_s * weight for operation_s, weight in pairs) / math.fsum(weights)

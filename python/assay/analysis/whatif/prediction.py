@@ -26,25 +26,26 @@ if TYPE_CHECKING:
     from assay.analysis.whatif.changes import SupposedChange
     from assay.analysis.whatif.timing import Measured, TimedOperation
 
-# From here on it matters how much of the machine others use.
+# From this share of the machine on, the CPU use of other programs is mentioned.
 BACKGROUND_SHARE_MAX = 0.1
 LOW, HIGH = 0.025, 0.975
 NOT_CHANGED = 1e-9
-# So many operations are named in a sentence.
+# Largest number of operations that one sentence names.
 NAMED_MAX = 8
 
 
 @dataclass(frozen=True)
 class PredictedMetric:
-    """One metric before and after.
+    """The prediction of one metric.
 
     Attributes:
-        metric: What it is.
-        before, after: Its figures; None if a time of 0 leaves it without bound.
-        change: After over before, less 1.
-        change_least, change_most: The same for the least and the most time that the model leaves
-            open, the smaller one first.
-        interval: 95 % interval of the change over the passes; None without enough of them.
+        metric: The metric.
+        before, after: Values before and after the changes; None if a time of 0 makes it
+            infinite.
+        change: Relative change: after / before - 1.
+        change_least, change_most: Relative changes for the minimum and maximum time of the
+            model, the smaller change first.
+        interval: 95 % interval of the change over the passes; None with too few passes.
     """
 
     metric: Metric
@@ -74,13 +75,13 @@ class PredictedMetric:
 
 @dataclass(frozen=True)
 class PredictedOperation:
-    """One operation before and after, in seconds.
+    """The prediction of one operation's time, in seconds.
 
     Attributes:
-        name: As in the workload.
-        before_s, after_s: Its time.
-        least_s, most_s: The model's bounds.
-        is_asked: Whether a change names it.
+        name: Name in the workload.
+        before_s, after_s: Seconds before and after the changes.
+        least_s, most_s: Lower and upper bound by the model.
+        is_asked: Whether a change names the operation.
     """
 
     name: str
@@ -104,18 +105,18 @@ class PredictedOperation:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The prediction for some changes.
+    """The predicted metrics and operation times after a list of changes.
 
     Attributes:
         changes: Description of each change.
-        assumptions: What is assumed, a sentence each.
-        notes: Facts that the run did not record.
-        metrics: Each metric of the run.
-        operations: Those whose time changes: those that a change names first, of each sort the
-            largest change first.
-        passes: Number of passes for the intervals. 0: no intervals.
-        predictable: Number of operations for which the run recorded what all changes need.
-        measured: Number of operations. Operations without the needed facts are predicted as
+        assumptions: Assumptions of the prediction, one sentence each.
+        notes: Facts that are missing in the run, one sentence each.
+        metrics: Prediction of each metric of the run.
+        operations: Operations whose time changes: first those that a change names, each group
+            with the largest change first.
+        passes: Number of passes for the intervals. 0 means no intervals.
+        predictable: Number of operations with all facts that the changes need.
+        measured: Number of all operations. Operations that lack these facts are predicted as
             unchanged.
     """
 
@@ -148,12 +149,12 @@ class Prediction:
 
 @dataclass(frozen=True)
 class _Course:
-    """One operation on its way through the changes.
+    """The state of one operation while changes are applied one after another.
 
     Attributes:
-        now: As it would be.
-        least_s, most_s: What the models leave open, together.
-        factor: By which each pass is multiplied; None means every pass is as long as `now`.
+        now: The operation after the changes so far.
+        least_s, most_s: Combined bounds of the models.
+        factor: Factor of each pass; None means that every pass is as long as `now`.
     """
 
     now: TimedOperation
@@ -162,7 +163,7 @@ class _Course:
     factor: float | None = 1.0
 
     def after(self, change: SupposedChange, cores: int | None) -> _Course | None:
-        """Return the course after one more change; None if the run lacks what it needs."""
+        """Return the state after one more change; None if the run lacks what the change needs."""
         made = change.of(self.now, cores)
         if made is None:
             return None
@@ -175,7 +176,7 @@ class _Course:
         return _Course(made.operation, self.least_s * least, self.most_s * most, factor)
 
     def of_pass(self, seconds: float) -> float:
-        """Return the predicted seconds of a pass, from its seconds now."""
+        """Return the predicted seconds of a pass, from its measured seconds."""
         return self.now.seconds if self.factor is None else seconds * self.factor
 
 
@@ -184,16 +185,16 @@ def predict(
     changes: Sequence[SupposedChange],
     resampled: Resamples | None = None,
 ) -> Prediction:
-    """Carry changes out, one after another, and predict each metric.
+    """Return the prediction of each metric after changes that are applied in order.
 
     Args:
         measured: The run.
-        changes: In the order in which they are carried out.
-        resampled: What `resamples` gives of the run; None if it is drawn anew. Without resamples
-            the prediction has no intervals.
+        changes: The changes in the order of their application.
+        resampled: Resamples of the run from `resamples`; None means that they are drawn. Without
+            resamples the prediction has no intervals.
 
     Raises:
-        UsageError: If the run does not know what is to be changed, or has no metrics.
+        UsageError: If the run lacks what a change needs, or has no metrics.
     """
     check_whole(measured)
     drawn = resamples(measured) if resampled is None else resampled
@@ -228,12 +229,12 @@ def predict(
 
 
 def _needs_a_processor(change: SupposedChange) -> bool:
-    """Return True if the prediction depends on the waiting for a processor."""
+    """Return True if the prediction depends on waits for a processor."""
     return isinstance(change, RemoveWork | SetCores) or change == RemoveWait(QUEUE)
 
 
 def _competition(measured: Measured) -> list[str]:
-    """Return a note where others used enough CPU time to matter; empty elsewhere."""
+    """Return a note if other programs used enough CPU time to matter; empty otherwise."""
     share = measured.background_share
     waited = any((op.thread_s or {}).get(QUEUE) for op in measured.operations)
     if share is None or share < BACKGROUND_SHARE_MAX or not waited:
@@ -246,7 +247,7 @@ def _competition(measured: Measured) -> list[str]:
 
 
 def check_whole(measured: Measured) -> None:
-    """Raises `UsageError` for a run whose metrics have no value."""
+    """Raise `UsageError` for a run whose metrics have no value."""
     if measured.without_time:
         raise UsageError(
             f"{', '.join(measured.without_time)} of run {measured.run} never succeeded: a metric"
@@ -314,7 +315,7 @@ def _change(after: float, before: float) -> float | None:
 def _interval(
     metric: Metric, courses: Sequence[_Course], resampled: Resamples
 ) -> tuple[float, float] | None:
-    """Return the interval of the change, by the percentile bootstrap over passes."""
+    """Return the 95 % interval of the change, by the percentile bootstrap over passes."""
     changes = []
     for times, before in zip(resampled.times, resampled.values(metric), strict=True):
         moved = [course.of_pass(seconds) for course, seconds in zip(courses, times, strict=True)]

@@ -1,4 +1,4 @@
-"""Times of a run as its passes might have come out: what intervals of predictions are from."""
+"""Resamples the passes of a run, as the basis of the intervals of predictions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.analysis.whatif.metrics import Metric
     from assay.analysis.whatif.timing import Measured
 
-# Of fewer passes a bootstrap tells nothing.
+# Minimum number of passes for a bootstrap.
 PASSES_MIN = 5
 RESAMPLES = 400
 SEED = 1
@@ -20,10 +20,10 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Resamples:
-    """Times of one run as its passes might have come out.
+    """Times of a run's operations in bootstrap resamples of its passes.
 
     Attributes:
-        times: Seconds of the operations, in their order, in each resample; empty for too few
+        times: Seconds of the operations, in their order, in each resample; empty with too few
             passes and under a load.
     """
 
@@ -31,7 +31,7 @@ class Resamples:
     _values: dict[str, list[float]] = field(default_factory=dict)
 
     def values(self, metric: Metric) -> list[float]:
-        """Return a metric of the run in each resample; computed once for all predictions."""
+        """Return the values of a metric in each resample; computed once for all predictions."""
         if metric.name not in self._values:
             self._values[metric.name] = [metric.of(times) for times in self.times]
         return self._values[metric.name]
@@ -41,15 +41,15 @@ NO_RESAMPLES = Resamples([])
 
 
 def passes_of(measured: Measured) -> int:
-    """Passes of the power order; 0 under a load."""
+    """Return the number of passes; 0 under a load."""
     return max((len(operation.passes) for operation in measured.operations), default=0)
 
 
 def resamples(measured: Measured) -> Resamples:
     """Return medians of the operations over passes drawn with replacement, in their order.
 
-    A pass is drawn as a whole: what slowed one query of it may have slowed all. Empty for too few
-    passes and under a load.
+    A pass is drawn as a whole, because a disturbance may affect all queries of a pass. Empty
+    with too few passes and under a load.
     """
     count = passes_of(measured)
     if count < PASSES_MIN:

@@ -1,7 +1,8 @@
-"""Metrics of a whole test as functions of the times of its operations.
+"""Computes the metrics of a whole test from the times of its operations.
 
-An operation whose time changes by a factor changes so in every power and throughput test, each
-stream goes on as it did, and the reported run is the one with the lower composite then.
+If an operation's time changes by a factor, it changes by this factor in every power and
+throughput test. Each stream continues in its order, and the reported run is the one with the
+lower composite after the change.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ BOTH_TESTS = (
 
 
 def metrics_of_test(test: Played, operations: Sequence[TimedOperation]) -> tuple[Metric, ...]:
-    """Return the metrics of a test that has them, over the times of its operations."""
+    """Return the metrics of a test, as functions of the times of its operations."""
     model = _Model(test, [(operation.name, operation.seconds) for operation in operations])
     forms = (model.metric, model.unrounded) if test.rounding_dominates else (model.metric,)
     return tuple(form(kind) for kind in IN_ORDER if kind in test.metrics for form in forms)
 
 
 class _Model:
-    """A test whose operations can take other times."""
+    """A test as a function of its operations' times."""
 
     def __init__(self, test: Played, times: Sequence[tuple[str, float]]) -> None:
         self._test = test
@@ -46,7 +47,7 @@ class _Model:
         self._reported = test.reported
 
     def metric(self, kind: str) -> Metric:
-        """One metric of the test."""
+        """Return one metric of the test."""
         name = self._test.named(kind)
 
         def rounded(seconds: Sequence[float]) -> float:
@@ -66,7 +67,7 @@ class _Model:
         )
 
     def unrounded(self, kind: str) -> Metric:
-        """Return the metric of unrounded intervals, for the reported run."""
+        """Return the metric with unrounded intervals, for the reported run."""
         name, rounded = self._test.named(kind), self.metric(kind)
         title = f"{name.title}, of intervals that are not rounded"
         smooth = rounded.smooth
@@ -80,11 +81,11 @@ class _Model:
         return {name: after / before for (name, before), after in pairs if before > 0}
 
     def _smooth(self, seconds: Sequence[float]) -> Figures:
-        """Not rounded, of the run that is reported now: what slopes are of."""
+        """Return unrounded metrics of the presently reported run, for slopes."""
         return figures(self._run.scaled(self._factors(seconds)), self._test.scale, rounded=False)
 
     def _shared(self, seconds: Sequence[float]) -> Figures:
-        """Return the figures if all streams gain as large a share of their time as together."""
+        """Return the metrics if each stream saves the same share of its time."""
         run, factors = self._run, self._factors(seconds)
         after = figures(run.scaled(factors), self._test.scale, rounded=False)
         before = figures(run, self._test.scale, rounded=False)
@@ -106,7 +107,7 @@ class _Model:
 
 
 def value(run_figures: Figures, kind: str) -> float:
-    """Return the value of a metric; infinite where nothing bounds it."""
+    """Return the value of a metric; infinite without a value."""
     power, throughput = run_figures.power, run_figures.throughput
     if kind == COMPOSITE:
         are_known = power is not None and throughput is not None

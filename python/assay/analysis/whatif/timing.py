@@ -1,4 +1,4 @@
-"""The input of a prediction: each operation's time, and what its threads did."""
+"""The input of a prediction: each operation's time, and the time of its threads."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Threads that wait for the others of their operation: their time follows that of the others.
+# Causes of waiting for other threads of the operation; their time follows that of the others.
 FOLLOW = ("workers", "idle", UNCOVERED)
 ON_CPU = tuple(cause.name for cause in CAUSES if cause.on_cpu)
-# A thread that runs, or would if it had a processor.
+# Causes of time in which a thread runs, or would run if it had a processor.
 WANTS_CPU = (*ON_CPU, "run_queue", "throttled", "stolen")
 
 
 @dataclass(frozen=True)
 class TimedOperation:
-    """One operation as it was measured, or as a change would leave it.
+    """One operation as it was measured, or after a change.
 
     Attributes:
-        name: As in the workload.
+        name: Name in the workload.
         seconds: Median over the passes; the mean service time under a load.
         seconds_min, seconds_max: Fastest and slowest pass; None under a load.
         passes: Seconds of each pass, None if it did not succeed; empty under a load.
-        weight: How often it is executed for one execution of the mix; 1 in the power order.
+        weight: Number of executions per execution of the mix; 1 without a load.
         thread_s: Thread-seconds of one execution by cause; None if its time was not split.
-        threads: Threads at work, mean; None if not measured.
-        work: Share of its CPU samples by word of work; None if it has none.
+        threads: Mean number of threads at work; None if not measured.
+        work: Share of its CPU samples by kind of work; None without samples.
     """
 
     name: str
@@ -67,18 +67,19 @@ class TimedOperation:
     def active_s(self) -> float:
         """Thread-seconds of threads that did not wait for others of the operation.
 
-        At least the operation's time: what is missing below that is one thread's, unaccounted.
+        The sum is at least the operation's time: a missing rest is one thread's unexplained
+        time.
         """
         return max(self.seconds, self._sum(name for name in PARTS if name not in FOLLOW))
 
     @property
     def wants_cpu_s(self) -> float:
-        """Thread-seconds on a CPU and waiting for one."""
+        """Thread-seconds on a CPU or waiting for one."""
         return self._sum(WANTS_CPU)
 
     @property
     def cpu_s(self) -> float:
-        """The CPU time in seconds."""
+        """The operation's CPU time in seconds."""
         return self._sum(ON_CPU)
 
     def _sum(self, names: Iterable[str]) -> float:
@@ -86,7 +87,7 @@ class TimedOperation:
         return sum(parts.get(name, 0.0) for name in names)
 
     def scaled(self, factor: float) -> TimedOperation:
-        """Return the operation with all its times multiplied."""
+        """Return the operation with all its times multiplied by a factor."""
         parts = self.thread_s
         return replace(
             self,
@@ -97,20 +98,21 @@ class TimedOperation:
 
 @dataclass(frozen=True)
 class Measured:
-    """A run as predictions see it.
+    """A measured run as the input of predictions.
 
     Attributes:
-        run: Its id.
+        run: Id of the run.
         scale: Scale of its data.
-        operations: In the order of the first pass.
+        operations: Operations in the order of the first pass.
         cores: CPUs that the engine was allowed to use; None if not recorded.
-        clients: Clients of a closed or an open load; None in the power order.
-        rate_per_s: Operations a second of an open load; None for the others.
-        throughput_per_s: Operations a second of a load; None in the power order.
-        background_share: Of the machine's CPU time, what others used; None if not measured.
-        has_composite: Whether the workload's specification has a metric of both tests.
-        without_time: Operations that never succeeded: no metric has a value then.
-        test: The specification's test, as it was carried out. None without a test.
+        clients: Number of clients of a load; None without a load.
+        rate_per_s: Operations per second of an open load; None otherwise.
+        throughput_per_s: Operations per second of a load; None without a load.
+        background_share: Share of the machine's CPU time that other programs used; None if not
+            measured.
+        has_composite: Whether the workload's specification has a composite metric of both tests.
+        without_time: Operations that never succeeded, so that no metric has a value.
+        test: The specification's test, as it was carried out; None without a test.
     """
 
     run: str
@@ -127,7 +129,7 @@ class Measured:
 
     @property
     def why_not(self) -> str | None:
-        """The reason why no metric has a value; None if they have."""
+        """The reason why no metric has a value; None if metrics have values."""
         if self.without_time:
             return f"{', '.join(self.without_time)} never succeeded"
         if self.test is not None and self.test.why_not:
@@ -141,22 +143,22 @@ class Measured:
 
     @property
     def names(self) -> list[str]:
-        """Names of the operations."""
+        """The names of the operations."""
         return [operation.name for operation in self.operations]
 
     @property
     def works(self) -> list[str]:
-        """Words of work that any operation has samples of, without what has no word."""
+        """The kinds of work with samples in any operation, without unclassified work."""
         works = {word for operation in self.operations for word in operation.work or {}}
         return sorted(works - {UNCLASSIFIED})
 
 
 def measured_of(run: Run, summary: Summary) -> Measured:
-    """Return the basis of predictions: a run's operations, their times and shares.
+    """Return the input of predictions: a run's operations with their times and shares.
 
     Args:
         run: The run.
-        summary: What `analysis.summary` tells of it.
+        summary: Summary of the run.
     """
     load, used = load_of(run.facts), summary.accounts
     events = run.table("events")
@@ -189,7 +191,7 @@ def measured_of(run: Run, summary: Summary) -> Measured:
 
 
 def _cores(run: Run) -> int | None:
-    """CPUs that the engine could use: an embedded one has those of its client."""
+    """Return the number of CPUs that the engine could use; if embedded, those of its client."""
     server = run.facts["engine"].get("kind") == "server"
     return pinned_cpus(run).get("engine" if server else "client") or cpus_allowed(run)
 
@@ -197,7 +199,7 @@ def _cores(run: Run) -> int | None:
 def _operations_of_passes(
     operations: list[OperationSummary], events: pl.DataFrame
 ) -> list[TimedOperation]:
-    """Return operations of the power order, with the time of each pass."""
+    """Return the operations of a run of passes, with the time of each pass."""
     passes = _passes(events)
     return [
         TimedOperation(
@@ -216,7 +218,7 @@ def _operations_of_passes(
 def _operations_of_test(
     operations: list[OperationSummary], run: PerformanceRun
 ) -> list[TimedOperation]:
-    """Return operations with their intervals in the reported run; of streams, the mean."""
+    """Return operations with their intervals in the reported run; for streams, the mean."""
     timed = []
     for operation in operations:
         seconds = interval_seconds(run, operation.name)
@@ -234,7 +236,7 @@ def _operations_of_test(
 def _operations_of_steady_passes(
     operations: list[OperationSummary], steady: Steady
 ) -> list[TimedOperation]:
-    """Return operations of steady passes, with their intervals in those alone."""
+    """Return operations with their intervals in the steady passes only."""
     by_test = [{query.operation: query.seconds for query in test.queries} for test in steady.tests]
     timed = []
     for operation in operations:
@@ -257,7 +259,7 @@ def _operations_of_steady_passes(
 def _operations_of_mix(
     operations: list[OperationSummary], events: pl.DataFrame
 ) -> list[TimedOperation]:
-    """Return operations of a load with means, because a client is busy for the mean."""
+    """Return the operations of a load with mean times, because means determine the throughput."""
     ended = succeeded(measured_times(events))
     means = ended.group_by(pl.col("operation").cast(pl.String), maintain_order=True).agg(
         pl.col("service_ns").mean() * NS, pl.len()
@@ -286,7 +288,7 @@ def _thread_s(operation: OperationSummary, seconds: float) -> dict[str, float] |
 
 
 def _passes(events: pl.DataFrame) -> dict[str, tuple[float | None, ...]]:
-    """Return seconds by operation and pass, null if the pass did not succeed."""
+    """Return seconds by operation and pass; None if the pass did not succeed."""
     service = pl.when(pl.col("outcome") == "ok").then(
         (pl.col("finished_ns") - pl.col("started_ns")) * NS
     )
@@ -310,7 +312,7 @@ def _profile(run: Run) -> Profile | None:
 
 
 def _with_work(operations: list[TimedOperation], profile: Profile | None) -> list[TimedOperation]:
-    """Return operations with the shares of their CPU samples."""
+    """Return operations with the shares of their CPU samples by kind of work."""
     if profile is None:
         return operations
     table = matrix(profile)
@@ -327,7 +329,7 @@ def _with_work(operations: list[TimedOperation], profile: Profile | None) -> lis
 
 
 def _split_by_samples(operation: TimedOperation, cpu_s: float) -> TimedOperation:
-    """Return an operation whose counters were not read, with its CPU time by samples."""
+    """Return an operation without counters, with its CPU time from samples."""
     threads = max(1.0, cpu_s / operation.seconds)
     rest_s = threads * operation.seconds - cpu_s
     parts = {"cpu_user": cpu_s, UNCOVERED: rest_s}

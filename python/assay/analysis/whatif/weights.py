@@ -1,4 +1,4 @@
-"""Computes each operation's weight in each metric, and the effect of its spread."""
+"""Computes each operation's weight in each metric, and the effect of its variation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.analysis.whatif.metrics import Metric, Of, metrics_of
 if TYPE_CHECKING:
     from assay.analysis.whatif.timing import Measured, TimedOperation
 
-# Half the step, in logarithms, over which a slope is taken.
+# Half the step of a numerical slope, in logarithms.
 STEP = 1e-4
 
 
@@ -21,9 +21,9 @@ class Weight:
 
     Attributes:
         metric: Name of the metric.
-        elasticity: Per cent by which it changes for one per cent of the operation's time.
-        at_min, at_max: Its change if each pass of the operation were as its fastest or its slowest,
-            as a share; None without passes.
+        elasticity: Change of the metric in per cent per per cent of the operation's time.
+        at_min, at_max: Relative change of the metric if each pass of the operation were as fast
+            as its fastest or as slow as its slowest; None without passes.
     """
 
     metric: str
@@ -46,8 +46,8 @@ class Sensitivity:
     """The weights of one operation in all metrics.
 
     Attributes:
-        operation: The operation, as it was measured.
-        weights: One a metric, in their order.
+        operation: The measured operation.
+        weights: Its weight in each metric, in their order.
     """
 
     operation: TimedOperation
@@ -67,7 +67,7 @@ class Sensitivity:
 def sensitivity(measured: Measured) -> tuple[Sensitivity, ...]:
     """Return each operation's weights in each metric of a run.
 
-    Empty where an operation has no time, because no metric has a value then.
+    The result is empty if an operation has no time, because no metric has a value then.
     """
     if measured.why_not is not None or not measured.operations:
         return ()

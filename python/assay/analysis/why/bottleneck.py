@@ -1,4 +1,4 @@
-"""The verdict of a diagnosis: what an operation is bound by, in words that its figures carry."""
+"""States the bottleneck of an operation in a sentence with the measured elasticities."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ if TYPE_CHECKING:
 
 BottleneckKind = Literal["bound", "shared", "partly", "none", "unclear"]
 
-# From here on a resource is more of the time than all else together, with room for noise.
+# From this share of the time on, a resource exceeds all others together, with a margin for
+# noise.
 BOUND_FROM = 0.6
-# So much of the time without a resource is no news.
+# A smaller share of time without a resource is not mentioned.
 MISSING_MIN = 0.1
-# A sum that is known no better says nothing of what is missing.
+# A sum with a wider interval does not show what is missing.
 SUM_WIDTH_MAX = 0.5
 CAUSES_MAX = 3
 CAUSE_MIN = 0.02
-# From here on the CPU time of what reads is said to be that of its reads.
+# From this share on, the CPU time of an operation that reads is attributed to its reads.
 KERNEL_MOST = 0.6
-# A host that is as busy leaves doubts.
+# From this share of waits for a CPU on, the host is too busy for a clear result.
 WAITED_MIN = 0.03
-# From here on reads are said to be several at once.
+# From this queue depth on, reads count as concurrent.
 SEVERAL = 1.5
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The resource that bounds an operation, with the sentence that says so.
+    """The resource that bounds an operation, with a sentence about it.
 
     Attributes:
-        kind: `bound` by one resource, `shared` between several, `partly` by one, by `none` that was
-            varied; `unclear` where noise decides.
-        resources: Those that the verdict names.
+        kind: `bound` by one resource, `shared` by several, `partly` by one, by `none` of those
+            that were varied; `unclear` if noise prevents a verdict.
+        resources: Resources that the verdict names.
         sentence: A sentence with the figures.
-        sum_words: What the elasticities add up to, and what is missing.
-        remarks: What should be known of single figures.
+        sum_words: Text on the sum of the elasticities, and on the missing rest.
+        remarks: Remarks on single figures.
     """
 
     kind: BottleneckKind
@@ -60,11 +61,11 @@ class Bottleneck:
 
 
 def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
-    """Return what bounds an operation.
+    """Return the resource that bounds an operation, with its sentence.
 
     Args:
-        diagnosis: With at least the time of the operation as it is.
-        place: How its reads stand against the ceiling, such as `it runs at 96 % of ...`.
+        diagnosis: Diagnosis with at least the operation's time without limits.
+        place: Its reads compared with the ceiling, such as `it runs at 96 % of ...`.
     """
     kind, resources = _kind(diagnosis)
     claim = _claim(kind, resources)
@@ -81,7 +82,7 @@ def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
 
 
 def place_words(placed: Placed | None) -> str | None:
-    """Return the reads as a share of the ceiling, in words; None without a ceiling."""
+    """Return the reads as a share of the ceiling, as text; None without a ceiling."""
     if placed is None or placed.share is None:
         return None
     at_once = "one at a time" if placed.depth < SEVERAL else f"{placed.depth:.2g} at once"
@@ -94,7 +95,7 @@ def place_words(placed: Placed | None) -> str | None:
 
 
 def elasticity_text(elasticity: Elasticity) -> str:
-    """Return for example `-0.98 [-1.05, -0.91]`, the 95 % interval; without one of too few runs."""
+    """Return an elasticity as text with its 95 % interval, such as `-0.98 [-1.05, -0.91]`."""
     if elasticity.interval is None:
         return f"{_signed(elasticity.value)} (one round: no interval)"
     low, high = elasticity.interval
@@ -125,14 +126,14 @@ def _kind(diagnosis: Diagnosis) -> tuple[BottleneckKind, tuple[str, ...]]:
     if share >= BOUND_FROM and len(worth) == 1:
         return "bound", worth
     if len(worth) > 1:
-        # Of two the first is named alone only if noise cannot have changed places.
+        # The first of two is named alone only if noise cannot have changed their order.
         apart = share >= BOUND_FROM and _apart(diagnosis, first, parts[1][1])
         return ("bound", (first,)) if apart else ("shared", worth)
     return ("partly", worth) if worth else ("none", ())
 
 
 def _has_effect(answer: TimeResponse) -> bool:
-    """Return whether an effect is beyond noise."""
+    """Return True if an effect is larger than noise."""
     elasticity = answer.elasticity
     return elasticity is not None and elasticity.interval is not None and elasticity.interval[1] < 0
 
@@ -162,7 +163,7 @@ def _computes_for_reads(diagnosis: Diagnosis) -> bool:
 
 
 def _figures(diagnosis: Diagnosis) -> str:
-    """Return each resource with its figure, the largest effect first; then those without one."""
+    """Return each resource with its elasticity, largest effect first, then unmeasured ones."""
     measured = sorted(
         (response for response in diagnosis.chosen.values() if response.elasticity is not None),
         key=lambda response: response.elasticity.value if response.elasticity is not None else 0.0,
@@ -179,7 +180,7 @@ def _figures(diagnosis: Diagnosis) -> str:
 
 
 def _sum(diagnosis: Diagnosis) -> str | None:
-    """Return the sum of elasticities in words, and where the rest of the time may be."""
+    """Return the sum of elasticities as text, with the possible causes of the missing rest."""
     if diagnosis.total is None:
         return None
     interval = diagnosis.interval
@@ -201,7 +202,7 @@ def _sum(diagnosis: Diagnosis) -> str | None:
 
 
 def _rest(diagnosis: Diagnosis) -> str:
-    """Return the threads' time beside computing and reading, as far as they were sampled."""
+    """Return the threads' time besides computing and reading as text, if it was sampled."""
     demand = diagnosis.demand
     if demand is None or not demand.shares:
         return "and the waits of its threads were not sampled"

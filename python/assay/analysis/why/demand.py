@@ -1,7 +1,8 @@
 """Service demand: the resource use of an operation without limits.
 
-How fast it reads *while it reads* is what a limit of the disk is measured against: against the mean
-over all of its time, any limit would bind, and whatever computes would be called bound by the disk.
+A limit of the disk is compared with the rate at which the operation reads *while it reads*.
+Compared with the mean rate over its whole time, any limit would seem to bind, and an operation
+that computes would seem bound by the disk.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ ON_CPU = ("cpu_user", "cpu_system")
 
 @dataclass(frozen=True)
 class Demand:
-    """One execution of an operation, in the median.
+    """The resource use of one execution of an operation: medians over executions.
 
     Attributes:
         seconds: Service time.
-        cores: CPU seconds a second.
-        shares: Of the time of its threads, by cause; empty if nobody looked.
-        read_bytes: From storage; None if nobody counted.
-        mean_read_bytes: Size of a read of the device that holds the data; None if it had none.
+        cores: CPU seconds per second.
+        shares: Shares of its threads' time by cause; empty if not sampled.
+        read_bytes: Bytes read from storage; None if not counted.
+        mean_read_bytes: Mean size of a read of the data's device; None without reads.
     """
 
     seconds: float
@@ -45,16 +46,17 @@ class Demand:
 
     @property
     def reads(self) -> float | None:
-        """The number of reads; None if it or their size is not known."""
+        """The number of reads; None if the bytes or their mean size are not known."""
         if self.read_bytes is None or not self.mean_read_bytes:
             return 0.0 if self.read_bytes == 0 else None
         return self.read_bytes / self.mean_read_bytes
 
     @property
     def reading_share(self) -> float | None:
-        """The share of time spent on reading: disk waits and the kernel's part, at most 1.
+        """The share of time spent on reading: disk waits and kernel time, at most 1.
 
-        The kernel's CPU time is counted whole: what reads from a disk has little else to do there.
+        All CPU time in the kernel counts, because an operation that reads from disk does little
+        else there.
         """
         if not self.shares:
             return None
@@ -69,21 +71,21 @@ class Demand:
 
     @property
     def reads_per_s(self) -> float | None:
-        """Over all of its time."""
+        """The reads per second over the whole time of the operation; None if not known."""
         return self.reads / self.seconds if self.reads is not None else None
 
     @property
     def reads_per_s_reading(self) -> float | None:
-        """The reads a second while it reads; None if not known."""
+        """The reads per second during the time spent on reading; None if not known."""
         share = self.reading_share
         return self.reads / (self.seconds * share) if self.reads and share else None
 
 
 def demand_of(runs: Sequence[Run], operation: str) -> Demand | None:
-    """Return the median demand over runs and executions; None if none succeeded.
+    """Return the median resource use over runs and executions; None if none succeeded.
 
     Args:
-        runs: In which nothing was held back.
+        runs: Runs in which no resource was made scarce.
         operation: Name of the operation.
     """
     demands = [demand for run in runs if (demand := _run_demand(run, operation)) is not None]
@@ -108,7 +110,8 @@ def _run_demand(run: Run, operation: str) -> Demand | None:
     shares = {cause: share for cause, share in split.items() if share is not None}
     counted = _counted(run, operation)
     cores = counted.select(pl.col("on_cpu_ns") / pl.col("wall_ns")).to_series()
-    # The kernel counts what the engine's own processes had read; a device counts for everybody.
+    # The kernel counts reads of the engine's processes only; a device counts all programs'
+    # reads.
     own_bytes = _middle(counted["read_bytes"])
     read_bytes = _middle(executions["read_bytes"]) if own_bytes is None else own_bytes
     size = _middle(executions["mean_read_bytes"])
@@ -116,7 +119,7 @@ def _run_demand(run: Run, operation: str) -> Demand | None:
 
 
 def _counted(run: Run, operation: str) -> pl.DataFrame:
-    """Counters of the engine around each execution; none without a meter."""
+    """Return the engine's counters around each execution; empty if they were not recorded."""
     if not run.has("tasks"):
         return pl.DataFrame(schema=dict.fromkeys(("on_cpu_ns", "wall_ns", "read_bytes"), pl.Int64))
     rows = readings(run.table("events"), run.table("tasks"))

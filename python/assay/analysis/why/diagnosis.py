@@ -1,6 +1,6 @@
 """Finds the resource that bounds an operation, from its response to each resource.
 
-Invariant: a level that did not take effect is in no elasticity, and is told.
+Invariant: a level that did not take effect is part of no elasticity, and is reported.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from assay.analysis.study_runs import StudyRun
 
 METHODS: tuple[Method, ...] = ("slowed", "limited")
-# Reads of so few bytes are of what the engine writes down of itself.
+# Operations with fewer read bytes read nothing but the engine's own bookkeeping.
 READ_BYTES_MIN = 64 << 10
 
 
 @dataclass(frozen=True)
 class Level:
-    """One level of scarcity.
+    """The measured times at one level of scarcity.
 
     Attributes:
-        name: In words.
-        factor: How many times as scarce; None if the capacity is not known.
+        name: Name of the level as text.
+        factor: Factor of scarcity; None if the capacity is not known.
         time: Seconds over the rounds.
-        change: Against the unhindered run of the same round.
-        left_out: Why it is in no elasticity; None if it is.
-        doubt: What a check doubts of one that is.
+        change: Change against the unhindered run of the same round.
+        left_out: Reason why the level is in no elasticity; None if it is in one.
+        doubt: Doubt that a check reports about a level that counts.
     """
 
     name: str
@@ -63,12 +63,13 @@ class Level:
 
 @dataclass(frozen=True)
 class TimeResponse:
-    """The response of time to a resource that is made scarce by one method.
+    """The response of an operation's time to one resource, made scarce by one method.
 
     Attributes:
-        levels: The least scarce first.
-        elasticity: None if no level took effect.
-        at_most: How negative it may be in truth where a limit lets a fine mixture pass.
+        levels: Levels, the least scarce first.
+        elasticity: Elasticity of the time; None if no level took effect.
+        at_most: Most negative elasticity that is possible if unused allowance hides part of a
+            limit's effect.
     """
 
     resource: str
@@ -80,16 +81,17 @@ class TimeResponse:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The diagnosis of one operation.
+    """The diagnosis of one operation: its response to each resource.
 
     Attributes:
         time: Seconds without limits, over the rounds.
-        demand: What it takes of each resource.
-        waited_share: Of its time it was ready and had no CPU; no elasticity has that in it.
+        demand: Use of each resource without limits.
+        waited_share: Share of its time in which it waited for a CPU; elasticities exclude this
+            time.
         answers: Responses by every method that was used.
         chosen: The response that counts, by resource.
         unmeasured: Reason why there is no response, by resource.
-        total: Sum of the elasticities that count.
+        total: Sum of the chosen elasticities.
         interval: 95 % interval of the sum.
     """
 
@@ -104,7 +106,7 @@ class Diagnosis:
     interval: tuple[float, float] | None
 
     def value(self, resource: str) -> float | None:
-        """Return the elasticity of a resource that counts; None if not measured."""
+        """Return the chosen elasticity of a resource; None if not measured."""
         answer = self.chosen.get(resource)
         fit = None if answer is None else answer.elasticity
         return None if fit is None else fit.value
@@ -126,16 +128,16 @@ def diagnose(
     placed: Placed | None = None,
     known_capacities: Mapping[str, float] | None = None,
 ) -> Diagnosis | None:
-    """Return how an operation's time depends on each resource that runs made scarce.
+    """Return the response of an operation's time to each resource that runs made scarce.
 
     Args:
-        runs: Asked for alike but for what was scarce, in rounds.
+        runs: Runs in rounds, with requests that differ only in the scarce resource.
         operation: Name of the operation.
-        placed: Its unhindered reads beside what the disk gives; None if nobody looked.
-        known_capacities: Capacities by option of `--limit`, in its unit, that are known otherwise.
+        placed: Its unhindered reads compared with the disk's ceiling; None if not measured.
+        known_capacities: Known capacities by option of `--limit`, in the option's unit.
 
     Returns:
-        None if it did not succeed in an unhindered run.
+        The diagnosis; None if the operation did not succeed in an unhindered run.
     """
     timed = [timed_run for run in runs if (timed_run := _timed(run, operation)) is not None]
     free = [timed_run for timed_run in timed if is_unhindered(timed_run.request)]
@@ -167,10 +169,10 @@ def diagnose(
 
 @dataclass(frozen=True)
 class _Timed:
-    """A run in which the operation succeeded.
+    """A run in which the operation succeeded, with its time.
 
     Attributes:
-        waited_share: Of its time it was ready and had no CPU.
+        waited_share: Share of its time in which the operation waited for a CPU.
     """
 
     of: StudyRun
@@ -200,7 +202,7 @@ def _answer(
     of: tuple[str, Method],
     capacities: Mapping[str, float],
 ) -> TimeResponse | None:
-    """Return the answer to one resource by one method; None if no run made it scarce so."""
+    """Return the response to one resource by one method; None if no run used the method."""
     by_level: dict[Scarcity, list[_Timed]] = {}
     for timed_run in timed:
         scarcity = scarcity_of(timed_run.request)
@@ -208,7 +210,7 @@ def _answer(
             by_level.setdefault(scarcity, []).append(timed_run)
     if not by_level:
         return None
-    # What a quota of CPU time holds back is counted as waiting for a CPU: that is its effect.
+    # Time that a CPU quota holds back is counted as a wait for a CPU, and is the quota's effect.
     raw = of == (CPU, "limited")
     observed = [timed_run.observed(1.0, raw=raw) for timed_run in free]
     levels = []
@@ -229,7 +231,7 @@ def _answer(
 
 
 def _counts(timed_run: _Timed, factor: float | None) -> bool:
-    """Return whether something was scarce in a run: a limit above the capacity limits nothing."""
+    """Return True if the resource was scarce: a limit above the capacity limits nothing."""
     return factor is not None and factor > 1 and without_effect(timed_run.of.checks) is None
 
 
@@ -262,7 +264,7 @@ def _level(
 
 
 def _at_most(method: Method, fit: Elasticity | None, levels: Sequence[Level]) -> float | None:
-    """Return the largest effect that a limit cannot rule out, since its credit covers it."""
+    """Return the largest effect that a limit cannot exclude, because of unused allowance."""
     if method == "slowed" or fit is None or fit.shape == "serial":
         return None
     if fit.binds_below is not None:
@@ -274,10 +276,10 @@ def _at_most(method: Method, fit: Elasticity | None, levels: Sequence[Level]) ->
 
 
 def _chosen(answers: Sequence[TimeResponse], resource: str) -> TimeResponse | None:
-    """Return the answer by slowing, unless the answer by a limit is clearly more.
+    """Return the response by slowing, unless the response to a limit is clearly stronger.
 
-    Each of the two can only show too little: what a disk reads ahead is not slowed, and what is
-    mixed finely is not limited.
+    Each method can only underestimate an effect: read-ahead during stops is not slowed, and a
+    fine mixture of CPU and disk use is hardly limited.
     """
     by_method = {
         response.method: response
@@ -302,7 +304,7 @@ def _total(
     fits = [
         response.elasticity.fit
         for response in chosen
-        # What is bound only below a level takes no part of the time as it is.
+        # A resource that binds only below a level takes no part of the present time.
         if response.elasticity is not None and response.elasticity.shape != "kinked"
     ]
     return total(fits) if fits else (None, None)
@@ -311,7 +313,7 @@ def _total(
 def _unmeasured(
     answers: Sequence[TimeResponse], chosen: Mapping[str, TimeResponse], demand: Demand | None
 ) -> dict[str, str]:
-    """Return why a resource that may bound the operation has no elasticity."""
+    """Return the reason why a resource that may bound the operation has no elasticity."""
     reasons_by_resource = {}
     for resource in (CPU, DISK):
         if resource in chosen:

@@ -1,10 +1,10 @@
 """Estimates elasticities d ln T / d ln capacity, from runs with less of a resource.
 
-A resource that is F times as scarce makes its part of the time F times as long:
-T = a + b F, so the elasticity at F = 1 is -b / (a + b). It is fitted to the logarithms of times,
-with a level of its own for each round, because what drifts between rounds weighs on a whole round.
-The interval is Student's t of what the fit leaves over: resampling three rounds instead would call
-an interval one of 95 % that holds the truth in 70 of 100.
+If a resource is F times as scarce, its part of the time is F times as long: T = a + b F. So the
+elasticity at F = 1 is -b / (a + b). The model is fitted to the logarithms of times, with one
+offset per round, because drift affects all runs of a round. The interval is Student's, from the
+residuals. A bootstrap of three rounds would instead give 95 % intervals that contain the truth
+in 70 of 100 cases.
 """
 
 from __future__ import annotations
@@ -21,34 +21,35 @@ if TYPE_CHECKING:
 
 Shape = Literal["serial", "flat", "kinked", "unclear"]
 
-# Below it nobody would act on an elasticity.
+# A smaller elasticity is not relevant.
 FLAT_BELOW = 0.05
-# From here on a part of the time is worth naming.
+# From this value on, a part of the time is worth naming.
 PART_FROM = 0.25
 STEPS_MAX, STEP_SMALL = 60, 1e-10
-# A share that would make the time of the scarcest level zero cannot be taken the logarithm of.
+# Limits of the share, so that the predicted time at every level stays positive.
 SHARE_FLOOR, SHARE_CEILING = -0.9, 5.0
-# A kink so near is told from proportion by noise alone; that there is a little to spare is no news.
+# A kink closer to 1 differs from proportionality only by noise, and a small reserve is not
+# relevant.
 KINK_MIN = 1.25
-# Huber's constant: 95 % as efficient as least squares where noise is normal.
+# Huber's constant: 95 % of the efficiency of least squares under normal noise.
 HUBER = 1.345
-# The scale of so few residuals is too rough to call one of them an outlier.
+# With fewer rounds the scale of residuals is too uncertain for calling one an outlier.
 ROBUST_ROUNDS = 5
 NORMAL_MAD = 0.6745
 KINKS = 200
-# Two levels lie on any law.
+# Minimum number of levels for a law; any law fits two levels.
 LEVELS_MIN = 3
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One run's time.
+    """The time of one run at one factor of scarcity.
 
     Attributes:
-        run: Which run; the same run may be the unhindered one of several resources.
+        run: Id of the run. One run may be the unhindered run of several resources.
         round: Round of the study.
-        factor: How many times as scarce the resource was; 1: as it is.
-        seconds: Above 0.
+        factor: Factor of scarcity of the resource; 1 means unchanged.
+        seconds: Time in seconds, above 0.
     """
 
     run: str
@@ -59,15 +60,15 @@ class Observation:
 
 @dataclass(frozen=True)
 class Fit:
-    """T = a + b F, fitted.
+    """The fitted model T = a + b F.
 
     Attributes:
-        share: b / (a + b): the part of the time that the resource is.
-        error: Standard error; None if no observation is left over to tell.
-        freedom: Degrees of freedom of it.
-        influence: By run, by how much the share moves with the logarithm of its time.
+        share: b / (a + b): the resource's share of the time.
+        error: Standard error of the share; None without degrees of freedom.
+        freedom: Degrees of freedom of the error.
+        influence: Derivative of the share by the logarithm of a run's time, by run.
         scale: Standard deviation of the logarithm of one time.
-        squares: What is left over, squared and summed.
+        squares: Sum of the squared residuals.
     """
 
     share: float
@@ -79,21 +80,21 @@ class Fit:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the elasticity."""
+        """The 95 % interval of the elasticity; None without an error."""
         return _interval(-self.share, self.error, self.freedom)
 
 
 @dataclass(frozen=True)
 class Elasticity:
-    """The elasticity of time to a resource.
+    """The elasticity of time with respect to a resource.
 
     Attributes:
-        value: d ln T / d ln capacity where the resource is as it is.
-        interval: 95 %; None of too few runs.
-        shape: `serial`: in proportion from the first bit that is missing; `flat`: no effect to
-            speak of; `kinked`: only below a level; `unclear`: noise hides which.
-        binds_below: Of a kinked one: the share of the capacity below which it binds.
-        fit: What it is made of.
+        value: d ln T / d ln capacity at the present capacity.
+        interval: 95 % interval; None with too few runs.
+        shape: `serial`: time grows in proportion to scarcity; `flat`: no relevant effect;
+            `kinked`: an effect only below some capacity; `unclear`: too much noise.
+        binds_below: For `kinked`, the share of the capacity below which it binds.
+        fit: The fitted model.
     """
 
     value: float
@@ -104,23 +105,23 @@ class Elasticity:
 
 
 def elasticity(observations: Sequence[Observation]) -> Elasticity | None:
-    """The elasticity that runs show; None unless some round has two levels."""
+    """Return the elasticity of runs' times; None unless some round has two levels."""
     observed = _useful(observations)
     if not observed:
         return None
     fit = fitted(observed)
     kink = _kink(observed, fit)
     if kink is not None:
-        # Within the levels at which nothing happens there is nothing to be had from more of it.
+        # Within the levels without an effect, more capacity brings nothing.
         return Elasticity(0.0, _interval(0.0, fit.error, fit.freedom), "kinked", 1 / kink, fit)
     return Elasticity(-fit.share, fit.interval, _shape(fit), None, fit)
 
 
 def fitted(observations: Sequence[Observation]) -> Fit:
-    """Return the share of the time that grows with the factor.
+    """Return the fitted model of the time as a function of the factor of scarcity.
 
-    Gauss and Newton's method on ln T = round + ln(1 + share (F - 1)); from `ROBUST_ROUNDS` rounds
-    on with Huber's weights, so that a run that something else held up does not decide.
+    The Gauss-Newton method fits ln T = round + ln(1 + share (F - 1)). From `ROBUST_ROUNDS`
+    rounds on it uses Huber's weights, so that a single disturbed run does not decide.
     """
     floor = SHARE_FLOOR / (max(observation.factor for observation in observations) - 1)
     robust = len({observation.round for observation in observations}) >= ROBUST_ROUNDS
@@ -140,10 +141,10 @@ def fitted(observations: Sequence[Observation]) -> Fit:
 
 
 def total(fits: Sequence[Fit]) -> tuple[float, tuple[float, float] | None]:
-    """Return the sum of elasticities, with an interval that knows which runs they share.
+    """Return the sum of elasticities, with an interval that considers shared runs.
 
-    The unhindered runs are the same of all resources, so what goes wrong with one of them goes
-    wrong with all of their elasticities at once.
+    The unhindered runs are common to all resources, so a disturbance of one of them affects all
+    elasticities at once.
     """
     value = -math.fsum(fit.share for fit in fits)
     if not fits or any(fit.error is None for fit in fits):
@@ -160,7 +161,7 @@ def total(fits: Sequence[Fit]) -> tuple[float, tuple[float, float] | None]:
 
 
 def _useful(observations: Sequence[Observation]) -> list[Observation]:
-    """Return observations of rounds in which the factor varies."""
+    """Return the observations of rounds in which the factor varies."""
     factors: dict[int, set[float]] = {}
     for observation in observations:
         factors.setdefault(observation.round, set()).add(observation.factor)
@@ -174,7 +175,7 @@ def _freedom(observations: Sequence[Observation]) -> int:
 def _linear(
     observations: Sequence[Observation], weights: Sequence[float], share: float
 ) -> tuple[list[float], list[float]]:
-    """Return residuals and slopes at a share, each without the mean of its round."""
+    """Return residuals and slopes at a share, each minus the mean of its round."""
     grown = [1 + share * (observation.factor - 1) for observation in observations]
     off = [
         math.log(observation.seconds) - math.log(times)
@@ -202,7 +203,7 @@ def _centred(
 
 
 def _huber(residuals: Sequence[float], freedom: int) -> list[float]:
-    """Return weights: less than 1 for what lies further out than normal noise would."""
+    """Return weights: below 1 for residuals larger than normal noise explains."""
     lost = math.sqrt(len(residuals) / max(1, freedom))
     scale = HUBER * lost * median(abs(residual) for residual in residuals) / NORMAL_MAD
     return [min(1.0, scale / abs(residual)) if residual else 1.0 for residual in residuals]
@@ -226,7 +227,7 @@ def _error(
 ) -> float:
     """Return the share's standard error; Huber, Robust Statistics, equation 6.5 of chapter 7.
 
-    With weights of 1 it is that of least squares.
+    With all weights 1, it is the standard error of least squares.
     """
     kept = sum(weight == 1.0 for weight in weights) / len(weights)
     cut = sum((w * residual) ** 2 for w, residual in zip(weights, residuals, strict=True)) / freedom
@@ -252,10 +253,10 @@ def _shape(fit: Fit) -> Shape:
 
 
 def _kink(observations: Sequence[Observation], fit: Fit) -> float | None:
-    """Return the factor up to which nothing happens, where that fits better than noise.
+    """Return the factor up to which the time is constant, if that fits better beyond noise.
 
-    T = max(1, F / kink) has as many unknowns as T = a + b F. What tells how noisy times are is a
-    time of its own for each level, which knows no law.
+    T = max(1, F / kink) has as many parameters as T = a + b F. The noise of times comes from a
+    model with a separate time for each level.
     """
     steps = [1 + (max(o.factor for o in observations) - 1) * n / KINKS for n in range(1, KINKS)]
     squares, kink = min((_squares(observations, _kinked(step)), step) for step in steps)
@@ -266,7 +267,8 @@ def _kink(observations: Sequence[Observation], fit: Fit) -> float | None:
     if freedom < 1 or levels < LEVELS_MIN or kink < KINK_MIN or fit.squares <= squares:
         return None
     noise = _free_squares(observations) / freedom
-    # Alike but for noise in the first levels, and more than noise better than a law in proportion.
+    # The first levels differ only by noise, and the kink fits better than proportionality by
+    # more than noise.
     return kink if fit.squares - squares > student_quantile(freedom) ** 2 * noise else None
 
 
@@ -280,9 +282,9 @@ def _squares(observations: Sequence[Observation], law: Callable[[float], float])
 
 
 def _free_squares(observations: Sequence[Observation]) -> float:
-    """Return the squares left over of a mean for each level and one for each round.
+    """Return the sum of squared residuals from a mean for each level and one for each round.
 
-    Alternating projections, because rounds that a failed run left incomplete are not balanced.
+    Alternating projections are used, because rounds with a failed run are not balanced.
     """
     left = [math.log(observation.seconds) for observation in observations]
     factors = sorted({observation.factor for observation in observations})

@@ -1,10 +1,10 @@
-"""Reads how scarce a resource was in a run, as requested and as achieved.
+"""Reads the factor by which a resource was scarce in a run, as requested and as achieved.
 
-Two ways lead there. *Slowed*: the engine was stopped in proportion to what it took, so its part of
-the time is so many times as long, however finely the parts are mixed; what a disk reads ahead
-during a stop is not slowed. *Limited*: the kernel lets pass so much a second; what was not asked
-for at one moment is a credit for the next, so a limit holds back a fine mixture less than a slower
-device would. Both can only show less of an effect than there is, each for a reason of its own.
+There are two methods. *Slowed*: the engine is stopped in proportion to its use of the resource,
+so the resource's part of the time is multiplied, however finely CPU and disk use alternate.
+Read-ahead by the disk during a stop is not slowed. *Limited*: the kernel allows a rate per
+second. Unused allowance is kept for a while, so a limit slows a fine mixture less than a slower
+device would. Each method can only underestimate an effect.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ DISK = "disk"
 TITLES = {CPU: "CPU", DISK: "the disk", MEMORY: "memory"}
 SHORT = {CPU: "CPU", DISK: "disk", MEMORY: "memory"}
 RESOURCE_OF = {CPU: CPU, CPUS: CPU, **dict.fromkeys(OF_DISK, DISK), MEMORY: MEMORY}
-# What was taken in less time is too little to tell a factor by.
+# Less time on the resource is too little for an estimate of the factor.
 TAKEN_MIN_S = 0.01
-# By check the verdict from which on what was asked for did not take effect.
+# For each check, the lowest verdict at which the requested scarcity took no effect.
 FROM_VERDICT = {"limits": Verdict.UNKNOWN, "slowing": Verdict.INVALID}
 NEVER = Verdict.INVALID + 1
 
@@ -41,8 +41,8 @@ class Scarcity:
 
     Attributes:
         resource: One of `TITLES`.
-        option: As `--limit` or `--slow` names it.
-        asked: A factor of what was slowed; else an amount in the option's unit.
+        option: Name in `--limit` or `--slow`.
+        asked: Requested factor of slowing, or else an amount in the option's unit.
     """
 
     resource: str
@@ -52,7 +52,7 @@ class Scarcity:
 
     @property
     def text(self) -> str:
-        """The scarcity in words, such as `disk slowed 2 x`, `disk limited to 6,800/s`."""
+        """The scarcity as text, such as `disk slowed 2 x`, `disk limited to 6,800/s`."""
         what = SHORT[self.resource]
         if self.method == "slowed":
             return f"{what} slowed {self.asked:g} x"
@@ -61,7 +61,7 @@ class Scarcity:
 
 
 def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
-    """Return what a run's request makes scarce: None if it is nothing, or several things."""
+    """Return the resource that a run's request makes scarce; None for none or several."""
     scarcities = [
         *(
             Scarcity(name, "slowed", name, float(factor))
@@ -86,12 +86,12 @@ def is_unhindered(request: Mapping[str, Any]) -> bool:
 def times_as_scarce(
     scarcity: Scarcity, facts: Mapping[str, Any], capacities: Mapping[str, float]
 ) -> float | None:
-    """Return the factor of scarcity that was achieved, where recorded.
+    """Return the achieved factor of scarcity; None if the capacity is not known.
 
     Args:
-        scarcity: As asked.
+        scarcity: The requested scarcity.
         facts: Facts of the run's record.
-        capacities: What there is of it, by the option's name and in its unit.
+        capacities: Capacities by option, in the option's unit.
     """
     if scarcity.method == "slowed":
         return achieved(facts, scarcity.resource) or scarcity.asked
@@ -102,7 +102,7 @@ def times_as_scarce(
 
 
 def achieved(facts: Mapping[str, Any], resource: str) -> float | None:
-    """Return the factor of slowing: 1, and the time stopped for each second taken."""
+    """Return the achieved factor of slowing: 1 plus the stopped time per second of use."""
     slowing = facts.get("slowing") or {}
     taken_ns, stopped_ns = slowing.get(f"taken_{resource}_ns"), slowing.get("stopped_ns")
     if not taken_ns or stopped_ns is None or taken_ns * NS < TAKEN_MIN_S:
@@ -111,15 +111,15 @@ def achieved(facts: Mapping[str, Any], resource: str) -> float | None:
 
 
 def capacities_of(demand: Demand | None, placed: Placed | None) -> dict[str, float]:
-    """Return the capacity of each resource that limits are amounts of, by the option's name.
+    """Return the capacity of each resource, by the option of `--limit` and in its unit.
 
-    Of a disk it is how fast the operation reads while it reads, and at least what the disk gives of
-    such reads, so many at once. What is read ahead of the engine makes that look too fast: it is no
-    more than what the disk gives of many at once.
+    For a disk it is the rate at which the operation reads while it reads, and at least the
+    disk's rate for such reads at their queue depth. Read-ahead makes the first rate seem too
+    high, so it is at most the disk's rate at a deep queue.
 
     Args:
-        demand: The operation unhindered.
-        placed: Its reads beside what the disk gives; None if nobody looked.
+        demand: Resource use of the operation without limits.
+        placed: Its reads compared with the disk's ceiling; None if not measured.
     """
     capacities = {}
     own = None if demand is None else demand.reads_per_s_reading
@@ -133,16 +133,16 @@ def capacities_of(demand: Demand | None, placed: Placed | None) -> dict[str, flo
         capacities[READ_IOPS] = per_s
         capacities |= {READ_RATE: per_s * size} if size else {}
     if demand is not None and demand.cores is not None:
-        # A thread that computes now and then still has a core for itself while it does.
+        # Even a thread that computes only sometimes has a whole core while it computes.
         capacities[CPU] = max(1.0, demand.cores)
     return capacities
 
 
 def without_effect(checks: Sequence[CheckResult]) -> str | None:
-    """Return why a limit or slowing took no effect; None as long as no check says so.
+    """Return the reason why a limit or slowing took no effect; None if no check reports one.
 
-    Of what was slowed the factor that was reached is known, so a missed one is no reason; of what
-    was limited, more than was allowed means that nobody knows what was.
+    For slowing, the achieved factor is measured, so a missed factor is no reason. For a limit,
+    use beyond the limit means that the actual limit is not known.
     """
     reasons = [
         result.reason
@@ -153,7 +153,7 @@ def without_effect(checks: Sequence[CheckResult]) -> str | None:
 
 
 def doubt_of(checks: Sequence[CheckResult]) -> str | None:
-    """Return the doubt of a check in a run's scarcity that took effect; None means nothing."""
+    """Return a check's doubt about a scarcity that took effect; None without a doubt."""
     doubts = [
         result
         for result in checks

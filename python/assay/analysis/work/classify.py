@@ -1,7 +1,7 @@
 """Finds the rule that classifies each node of the stack tree.
 
-A verdict depends on a node's frame and on its callers only, so each node is judged once, however
-many samples it has: callers before those that they called.
+A verdict depends only on a node's frame and on its callers. So each node is judged once,
+whatever its number of samples: callers before their callees.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from assay.analysis.work.rules import AS_ITS_CALLER, DRIVER, Rule
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# A rule, the bit that callers must have set (0: none), and whether it asks the caller.
+# (Index of a rule, bit that callers must have set (0: none), whether the rule defers to the
+# caller).
 Candidate = tuple[int, int, bool]
 
 
@@ -25,8 +26,8 @@ class Places:
     """The frames of a profile, by index.
 
     Attributes:
-        names: What rules call the function; None if it has no name.
-        modules: Name of the file that each is in.
+        names: Function name for the rules; None without a name.
+        modules: Name of the file of each frame.
     """
 
     names: Sequence[str | None]
@@ -35,12 +36,12 @@ class Places:
 
 @dataclass(frozen=True)
 class NodeRules:
-    """The rules that match each node.
+    """The rule that classifies each node.
 
     Attributes:
         rules: Index of the rule; None if no rule matched.
-        decided: Index of the frame that it was found of; None if no frame has a name, or all of
-            them pass the sample on to a caller.
+        decided: Index of the frame that matched; None if no frame has a name, or all named
+            frames defer to their callers.
     """
 
     rules: list[int | None]
@@ -50,17 +51,18 @@ class NodeRules:
 def classify(
     parents: Sequence[int], frames: Sequence[int], places: Places, rules: Sequence[Rule]
 ) -> NodeRules:
-    """Judges every node of a tree.
+    """Return the rule that classifies each node of a tree.
 
-    An unnamed frame takes the verdict of its caller, as does one whose rule says so. Of all others
-    the first rule that matches decides. What the driver calls in other files is not the driver's
-    work: without a name, nothing says what it is.
+    A frame without a name takes the verdict of its caller, as does a frame whose rule defers to
+    the caller. For all other frames the first matching rule decides. Code in other files that
+    the driver calls is not the driver's work: without a name it stays unclassified.
 
     Args:
-        parents: Of each node, the node of its caller, which is before it; -1: it has none.
-        frames: Of each node, the index of its frame.
+        parents: For each node, the index of its caller's node, which comes first; -1 without a
+            caller.
+        frames: For each node, the index of its frame.
         places: The frames.
-        rules: In their order.
+        rules: The rules in their order.
     """
     named = Names(name for name in places.names if name is not None)
     in_module = _in_module(rules)
@@ -101,7 +103,7 @@ def classify(
 def _candidates(
     named: Names, rules: Sequence[Rule], in_module: Callable[[str], set[int]]
 ) -> Callable[[str, str], tuple[Candidate, ...]]:
-    """Finds the rules whose symbols and modules match a function of a file, in their order."""
+    """Return a function that finds the rules for a function name and file, in their order."""
     by_name: dict[str, set[int]] = {}
     of_all: set[int] = set()
     for place, rule in enumerate(rules):
@@ -132,7 +134,7 @@ def _in_module(rules: Sequence[Rule]) -> Callable[[str], set[int]]:
 
 
 def _bits(named: Names, rules: Sequence[Rule]) -> dict[str, int]:
-    """Return for each name a bit for every rule that asks for it as a caller."""
+    """Return for each name a bit for every rule that requires it as a caller."""
     bits: dict[str, int] = {}
     for place, rule in enumerate(rules):
         for name in {name for glob in rule.under for name in named.matching(glob)}:

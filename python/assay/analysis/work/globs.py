@@ -1,4 +1,4 @@
-"""Globs over names: `*` stands for any characters, everything else for itself, brackets too."""
+"""Globs over names: `*` matches any characters, every other character only itself."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def is_any(glob: str) -> bool:
 
 
 def pattern(globs: Iterable[str]) -> re.Pattern[str]:
-    """A pattern whose `fullmatch` is that one of the globs matches."""
+    """Return a pattern whose `fullmatch` succeeds if one of the globs matches."""
     patterns = [".*".join(re.escape(part) for part in glob.split(STAR)) for glob in globs]
     return re.compile("|".join(patterns) if patterns else r"(?!)", re.DOTALL)
 
 
 class Names:
-    """Names in their order, to be found by globs without trying each."""
+    """Sorted names that globs can search without comparing each name."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = sorted(set(names))
 
     def matching(self, glob: str) -> list[str]:
-        """The names that a glob matches."""
+        """Return the names that match a glob."""
         prefix, star, rest = glob.partition(STAR)
         begin = bisect_left(self.names, prefix)
         if not star:

@@ -1,7 +1,7 @@
-"""Names of functions as people read them: without parameters, and with variants made one.
+"""Shortens names of functions for readers: without parameters, and with merged variants.
 
-Demangled names of C++ hold the return type, parameters and qualifiers; Rust's may hold a hash, Go's
-receivers stand in parentheses. What cannot be understood is left as it is.
+Demangled C++ names contain the return type, parameters and qualifiers. Rust names may contain a
+hash, and Go receivers are in parentheses. A name that cannot be parsed is unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SUFFIXES = re.compile(
     r"(?:\.\d+)*)+$"
 )
 QUALIFIERS = re.compile(r"(?:\s+(?:const|volatile|noexcept)|\s*&{1,2})+$")
-# Operators are one token, because their brackets and spaces are none.
+# Operators are one token, because their brackets and spaces have no structure.
 TOKEN = re.compile(
     r"\boperator\s*(?:\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?)(?: (?=<))?"
     r"|\boperator (?=[\w:])"
@@ -25,12 +25,12 @@ TOKEN = re.compile(
 )
 CONVERSION = "operator "
 OPENING = {")": "(", ">": "<", "}": "{", "]": "["}
-# A qualified path of Rust, `<T as Trait>`, has brackets like a template's and is none.
+# A qualified Rust path, `<T as Trait>`, has brackets like a template, but no arguments.
 PATH = "P"
 
 
 class Group(NamedTuple):
-    """A pair of brackets: from `begin` up to `end`, and those open around it, outermost first."""
+    """A pair of brackets: `begin` to `end`, and the brackets open around it, outermost first."""
 
     begin: int
     end: int
@@ -39,9 +39,9 @@ class Group(NamedTuple):
 
 
 def label(name: str) -> str:
-    """The function without return type, parameters and hash: `std::sort<int*>`, `f.constprop.0`.
+    """Return a function without return type, parameters and hash, such as `std::sort<int*>`.
 
-    Never raises, and leaves a label as it is.
+    The function never raises, and returns a label unchanged.
     """
     while True:
         clones = CLONE.findall(name)
@@ -52,14 +52,14 @@ def label(name: str) -> str:
 
 
 def without_clone(name: str) -> str:
-    """A label without what a compiler adds to the copies that it makes: `f` for `f.constprop.0`."""
+    """Return a label without the suffix of compiler-made copies: `f` for `f.constprop.0`."""
     return SUFFIXES.sub("", name) or name
 
 
 def family(name: str) -> str:
-    """The line that a label is shown in: no copies' suffix, template arguments as `<*>`.
+    """Return the family of a label: without copy suffix, with template arguments as `<*>`.
 
-    Never raises, and leaves a family as it is.
+    The function never raises, and returns a family unchanged.
     """
     while True:
         shorter = _collapsed(without_clone(name))
@@ -77,7 +77,7 @@ def _plain(name: str) -> str:
 
 
 def _shape(name: str) -> tuple[list[Group], list[int], bool]:
-    """Pairs of brackets, spaces outside of all, and whether every bracket has its other one."""
+    """Return bracket pairs, spaces outside of brackets, and whether all brackets match."""
     groups: list[Group] = []
     spaces: list[int] = []
     begins: list[int] = []
@@ -96,21 +96,21 @@ def _shape(name: str) -> tuple[list[Group], list[int], bool]:
                 del begins[depth:]
         elif not around:
             is_conversion |= text == CONVERSION
-            # What a conversion makes may have spaces: none after it is behind a type.
+            # The type of a conversion operator may contain spaces, which do not end its name.
             if text == " " and not is_conversion:
                 spaces.append(at)
     return groups, spaces, not around
 
 
 def _depth_of(closing: str, around: str) -> int:
-    """Return which open bracket this one closes; -1 if it is an operator."""
+    """Return the index of the open bracket that is closed; -1 if the text is an operator."""
     if closing == ">":
         return len(around) - 1 if around[-1:] in ("<", PATH) and around else -1
     return around.rfind(OPENING[closing])
 
 
 def _without_signature(name: str) -> str:
-    """Drops parameters wherever they stand, then what is before the last space outside of all."""
+    """Return a name without parameters, and without all text before its last outer space."""
     if "(" not in name:
         return name
     groups, spaces, is_whole = _shape(name)
@@ -128,16 +128,17 @@ def _without_signature(name: str) -> str:
 
 
 def _is_parameters(name: str, group: Group) -> bool:
-    """Return True if a group holds parameters of a function or of a lambda around it."""
+    """Return True if a group contains parameters of a function or of a lambda around it."""
     if group.kind != "(" or group.around.strip("{"):
         return False
-    # `(anonymous namespace)` and Go's `(*Receiver)` are names; after a space it is a type.
+    # `(anonymous namespace)` and Go's `(*Receiver)` are names; parentheses after a space are a
+    # type.
     before = name[group.begin - 1 : group.begin]
     return before not in ("", " ", ".") and not name.startswith("(anonymous", group.begin)
 
 
 def _collapsed(name: str) -> str:
-    """Template arguments that are outermost as `<*>`; inside of a qualified path, too."""
+    """Return a name with outermost template arguments as `<*>`, also in a qualified path."""
     if name.count("<") == name.count("<*>"):
         return name
     groups, _, is_whole = _shape(name)

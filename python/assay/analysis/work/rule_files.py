@@ -1,4 +1,4 @@
-"""Facts of files that people write, such as `operations.toml`, refused with place and reason."""
+"""Validates files that people write, such as `operations.toml`, with place and reason of errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=BaseModel)
 
 
 def read_document(text: str, origin: str) -> dict[str, Any]:
-    """Return the TOML document of a text. Raises `UsageError`, with `origin`, if it is none."""
+    """Return the TOML document in a text; raise `UsageError` with `origin` if it is invalid."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -24,10 +24,11 @@ def read_document(text: str, origin: str) -> dict[str, Any]:
 
 
 def validated(facts: type[F], document: Mapping[str, Any], origin: str) -> F:
-    """The document as `facts`.
+    """Return a document converted to the type `facts`.
 
     Raises:
-        UsageError: If a key is unknown, missing or wrong: `origin`, key and reason.
+        UsageError: If a key is unknown, missing or wrong. The message has `origin`, key and
+            reason.
     """
     try:
         return facts.model_validate(document)

@@ -1,7 +1,8 @@
-"""Rules that say what a place in the code works at, and the refusal of those that prove nothing.
+"""Rules that assign code to kinds of work, and the rejection of rules that prove nothing.
 
-A rule rests on functions' names, or on those of callers. It may not match by file alone, nor rest
-on the frames that are outermost in every stack: either would name all samples and explain none.
+A rule depends on names of functions or of their callers. A rule may not match by file alone, or
+by the frames that are outermost in every stack: such a rule would match all samples and explain
+none.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ AS_ITS_CALLER = "as its caller"
 DRIVER = "driver"
 UNCLASSIFIED = "unclassified"
 PLANNING = "optimiser/parse"
-# What is done of a statement before it is executed, in that order.
+# Steps before the execution of a statement, in their order.
 STEPS = ("parse", "name resolution", "optimise")
-# What an engine's code can be doing, in the field's words.
+# Kinds of work of an engine's code, in standard terms.
 WORDS = (
     "scan",
     "decode",
@@ -65,7 +66,7 @@ Glob = Annotated[str, Field(min_length=1)]
 
 
 class RuleFacts(BaseModel):
-    """`[[rules]]` of an `operations.toml`; see `Rule` for what the keys mean."""
+    """One entry of `[[rules]]` in an `operations.toml`; `Rule` explains the keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -79,7 +80,7 @@ class RuleFacts(BaseModel):
 
 
 class FileFacts(BaseModel):
-    """`operations.toml` as a whole; each rule is read for itself."""
+    """The whole content of an `operations.toml`; each rule is parsed separately."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -90,17 +91,22 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. `*` in a glob stands for any characters; everything else, `[` too, for itself.
+    """One rule that assigns code to a kind of work.
+
+    In globs `*` matches any characters; every other character, including `[`, matches only
+    itself.
 
     Attributes:
-        work: What matching frames work at; None of artefacts.
-        artefact: Why matching samples say nothing of the engine; None of work.
-        symbols: Globs on a function's name without parameters; empty means any named function.
-        modules: Globs on the name of its file; empty means any.
-        under: Globs of which some caller's name must match one; empty means whatever called it.
-        step: Which of `STEPS` matching frames are for; None means no single one, or execution.
+        work: Kind of work of matching frames; None for artefacts.
+        artefact: Reason why matching samples contain no information about the engine; None for
+            work.
+        symbols: Globs for a function's name without parameters; empty means any named function.
+        modules: Globs for the name of its file; empty means any file.
+        under: Globs of which one must match the name of some caller; empty means any caller.
+        step: The step (one of `STEPS`) of matching frames; None means no single step, or
+            execution.
         says: A sentence for readers.
-        origin: Where the rule stands, such as `operations.toml, rule 3`.
+        origin: Location of the rule, such as `operations.toml, rule 3`.
     """
 
     work: str | None
@@ -115,11 +121,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules in their order.
+    """A list of rules, in their order.
 
     Attributes:
-        rules: The first that matches decides.
-        outermost: Names of executor frames that no rule may rest on.
+        rules: The rules; the first matching rule decides.
+        outermost: Names of outermost executor frames, on which no rule may depend.
         families: Globs of functions that are shown as one line.
     """
 
@@ -129,20 +135,20 @@ class Rules:
 
 
 def parse_rules(text: str, source: str) -> Rules:
-    """Rules of an `operations.toml`.
+    """Parse the rules of an `operations.toml`.
 
     Raises:
-        UsageError: If the text cannot be read or a rule is refused. The message has `source`, index
-            and reason.
+        UsageError: If the text cannot be read or a rule is invalid. The message contains
+            `source`, the rule's index and the reason.
     """
     return rules_of(read_document(text, source), source)
 
 
 def rules_of(document: Mapping[str, Any], source: str) -> Rules:
-    """Rules of an `operations.toml` that was read already, as `run.json` keeps it.
+    """Return the rules of a parsed `operations.toml`, in the form stored in `run.json`.
 
     Raises:
-        UsageError: As `parse_rules`.
+        UsageError: If a rule is invalid, as in `parse_rules`.
     """
     facts = validated(FileFacts, document, source)
     rules = [_rule(entry, f"{source}, rule {at}") for at, entry in enumerate(facts.rules, start=1)]
@@ -150,10 +156,10 @@ def rules_of(document: Mapping[str, Any], source: str) -> Rules:
 
 
 def combined(*parts: Rules) -> Rules:
-    """All rules in this order, each checked against the outermost frames of all.
+    """Return the rules of all parts in order, each checked against all outermost frames.
 
     Raises:
-        UsageError: If a rule rests on a frame that another part says is outermost.
+        UsageError: If a rule depends on a frame that another part declares as outermost.
     """
     outermost = tuple(dict.fromkeys(name for part in parts for name in part.outermost))
     rules = tuple(rule for part in parts for rule in part.rules)
@@ -164,7 +170,7 @@ def combined(*parts: Rules) -> Rules:
 
 @cache
 def shared_rules() -> Rules:
-    """Rules for what all engines stand on: kernel, libraries, our own driver."""
+    """Return the rules for code that all engines share: kernel, libraries and Assay's driver."""
     text = files("assay.analysis.work").joinpath(SHARED).read_text(encoding="utf-8")
     return parse_rules(text, SHARED)
 
@@ -202,9 +208,9 @@ def _check_step(facts: RuleFacts, origin: str) -> None:
 
 
 def _check_outermost(rule: Rule, outermost: tuple[str, ...]) -> None:
-    """Refuses a rule that names or covers a frame in which all of the engine's work is done.
+    """Raise `UsageError` for a rule that matches a frame below which all work is done.
 
-    One that passes a sample on says nothing of it.
+    A rule that defers to the caller is allowed, because it makes no claim about the sample.
     """
     if rule.work == AS_ITS_CALLER:
         return
