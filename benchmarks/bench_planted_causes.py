@@ -35,7 +35,7 @@ from tests.planted.tables import HEAD, kinds_table, line, table
 
 from assay.running.host.places import cache_dir
 
-PAGE = Path(__file__).parents[1] / "docs" / "how-right.md"
+PAGE = Path(__file__).parents[1] / "docs" / "proof" / "how-right.md"
 BEGIN, END = "<!-- planted: begin -->", "<!-- planted: end -->"
 CONTROLS_FILE = "controls.json"
 # An embedded engine, one round: some seconds.
