@@ -20,7 +20,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs options messages schemas man wheel setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help docs options messages schemas man wheel setup demo test test-compiled test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -78,7 +78,7 @@ receivers: .venv/.receivers ## tools that open exports, for the tests that have 
 
 test: setup ## everything that CI runs
 	@# Types are checked on one core while the tests of the core are built on the other.
-	$(MAKE) --jobs=2 --output-sync=target lint test-rust
+	$(MAKE) --jobs=2 --output-sync=target lint test-rust test-compiled
 	$(MAKE) test-python
 
 lint: .venv/.packages ## formatting, lints, docstrings, types, layers, licences
@@ -95,9 +95,13 @@ test-rust: ## unit, property and virtual-clock tests of the core
 	@# Without the list of jobs of the make above, which cargo cannot join.
 	env -u MAKEFLAGS cargo test --quiet --workspace
 
+test-compiled: .venv/.core
+	@# Once here, and not by each of the processes that carry tests out.
+	$(BIN)/pytest --collect-only -qq tests >/dev/null
+
 test-python: setup browser xfs pgbouncer receivers ## unit, property, golden, contract, end-to-end and browser tests
 	$(BIN)/pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
-	  -m "not long" --ignore tests/planted
+	  -m "not long" --ignore tests/planted --ignore tests/style/test_docstrings.py
 	$(BIN)/pytest tests/planted
 
 test-long: setup ## what `make test` leaves out: the same promises on other engines, longer forms
