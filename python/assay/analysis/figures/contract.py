@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from assay.analysis.study_runs import StudyRun
 
 Cell = str | int | float | None
-# Columns of a table that `curves` draw: a curve's points by the curve's name, its key (under which
-# an article has its value), x and y, the ends of y where they are known, and how it is drawn.
+# Columns of the table of a `curves` chart: subject, curve, the key of the article's value, x, y,
+# the ends of y if known, and the style of the mark.
 CURVE_COLUMNS = ("curve", "key", "x", "y", "low", "high", "drawn")
 LINE, POINT = "line", "point"
 ChartKind = Literal[
@@ -35,8 +35,8 @@ ChartKind = Literal[
     "trade",
     "heat",
 ]
-# Columns of a table that `trade` draws: a panel a word and counter, with its unit; a subject's
-# value at a level, the ends of its interval where they are known, and which line it is of.
+# Columns of the table of a `trade` chart: the panel's title, counter and unit; the subject's value
+# at a level, the ends of its interval if known, and its line.
 TRADE_COLUMNS = (
     "panel",
     "counter",
@@ -53,14 +53,14 @@ FIRST, LATER = "first execution", "later executions"
 
 @dataclass(frozen=True)
 class Asked:
-    """A figure as the study's file requests it.
+    """The request for a figure, as the study's file has it.
 
     Attributes:
         name: Unique in the study.
-        kind: Name of a file of this folder.
+        kind: Name of the figure's kind, which is the name of a module of this folder.
         title: Title of the figure.
-        runs: Runs of the parts that it is made of.
-        options: Understood by the kind.
+        runs: Runs of the study's parts that the figure uses.
+        options: Options of the kind of figure.
         ceilings: Ceilings of the host from these parts.
     """
 
@@ -89,7 +89,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns. A cell that is None was not measured.
+    """A table of rows under columns. A cell that is None was not measured.
 
     Attributes:
         name: Unique in its figure; also the name of its file.
@@ -106,7 +106,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity that is compared.
+    """A quantity that is compared between subjects.
 
     Attributes:
         key: Unique key in the figure, which identifies the article's value.
@@ -125,11 +125,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of measures, in which each subject has its own colour.
+    """A chart of a figure's measures or of one of its tables. Each subject has its own colour.
 
     Attributes:
         name: Unique in its figure.
-        title: Title of the axis of values.
+        title: Title of the value axis.
         kind: `bars` and `dots` a measure a row; `stacked` a bar per subject, or of a table of
             shares a bar each of the columns `keys`, cut into its rows; `lines` along `at`;
             `scatter` a point each at `at`. The others draw a table: `areas` and `over_time` its
@@ -140,8 +140,8 @@ class Chart:
             `TRADE_COLUMNS` has it; `heat` the columns `keys` of each row as fields, coloured by
             their values.
         keys: Measures to draw, all with the same unit; for a table its columns.
-        logarithmic: Whether the axis of values is; of `fitted` both axes.
-        axis: Title of the axis of positions for `lines`; for a table its column of positions.
+        logarithmic: Whether the value axis is logarithmic; for `fitted`, whether both axes are.
+        axis: Title of the position axis for `lines`; for a table, the name of its position column.
         table: Name of the figure's table to draw. None means measures are drawn.
     """
 
@@ -163,7 +163,7 @@ class Figure:
         says: Sentences on the result, made from the data; the first is the most important.
         subjects: Names of the compared subjects, in their order.
         measures: Compared quantities.
-        tables: Each can be taken as a file.
+        tables: Tables of the result, each of which can be exported as a file.
         charts: Charts of the measures or tables.
         notes: Notes on the method that depend on the runs.
         missing: Sentences on missing results, with the reason.
@@ -181,19 +181,19 @@ class Figure:
     missing: tuple[str, ...] = ()
 
     def measure(self, key: str) -> Measure | None:
-        """A measure by its key."""
+        """Return the measure with a key; None without one."""
         return next((measure for measure in self.measures if measure.key == key), None)
 
 
 @dataclass(frozen=True)
 class FigureKind:
-    """One file of this folder.
+    """A kind of figure, defined by one file of this folder.
 
     Attributes:
         name: Name in study files.
-        about: One sentence on the figure.
-        options: Names of its options, with their meaning.
-        make: Makes the figure. Pure.
+        about: Description of the figure in one sentence.
+        options: Meaning of each option by its name.
+        make: Function that makes the figure, without side effects.
     """
 
     name: str

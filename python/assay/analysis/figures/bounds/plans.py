@@ -25,7 +25,8 @@ SUBJECTS = {
     ORDER: "an order by chance",
 }
 CUT_OFF = "cut off"
-# The table of plans, whose last column says whether a plan gave the answer of the chosen one.
+# The table of plans. Its last column says whether a plan returned the same answer as the chosen
+# plan.
 TABLE = "plans"
 SAME_ANSWER, OTHER_ANSWER = "the same", "another"
 AXES = {True: "what the optimiser expects it to cost", False: "rows that its joins give"}
@@ -45,7 +46,7 @@ WAYS = (
     Column("how"),
     Column("joins"),
 )
-# A rank correlation of at least so much is one that a person would call good.
+# A rank correlation from this value on counts as good.
 GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 

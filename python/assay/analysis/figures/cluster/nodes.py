@@ -62,7 +62,7 @@ class Quantified:
     """A quantity that is reported for each number of nodes.
 
     Attributes:
-        key: Behind the number of nodes, of a measure.
+        key: Second part of a measure's key, after the number of nodes.
         title: Title for readers, also the head of its column.
         unit: Unit, as in `quantities.text`.
         of: Returns the value for a run.
@@ -83,7 +83,7 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Quantity of a pass over all operations, summed over nodes; None if not counted."""
+    """Return a function that reads a counter of a pass, summed over nodes; None if not counted."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
@@ -112,7 +112,7 @@ DRAWN = (CPU, SENT_MESSAGES, SENT_BYTES)
 
 @dataclass(frozen=True)
 class Spanned:
-    """A subject by its nodes.
+    """A subject with its runs at each number of nodes.
 
     Attributes:
         runs: Runs by number of working nodes, which is 1 for an engine that is not a cluster.
@@ -155,7 +155,7 @@ def figure(asked: Asked) -> Figure:
     """Return the figure of scaling by number of nodes."""
     factor = asked.options.get("factor", WORKERS)
     spanned = [_spanned(subject) for subject in subjects_of(asked, without=(factor,))]
-    # What has nodes comes first: the others are what it is held against.
+    # Clusters come first. Single servers are the baseline that they are compared with.
     spanned.sort(key=lambda span: not span.is_cluster)
     levels = sorted({level for span in spanned for level in span.runs})
     tables = (
@@ -269,7 +269,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _curves(spanned: Sequence[Spanned], levels: Sequence[int]) -> tuple[Table, ...]:
-    """A table for each chart, as `CURVE_COLUMNS` has it."""
+    """Return one table for each chart of curves, with the columns of `CURVE_COLUMNS`."""
     tables = []
     measured = [span for span in spanned if span.shared is None]
     for what, own in [(what, spanned) for what in DRAWN] + [(RATE, measured)]:

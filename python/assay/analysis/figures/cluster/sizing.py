@@ -34,7 +34,7 @@ RESOURCES = (CPU, NETWORK, DISK)
 
 
 def cluster_of(options: Mapping[str, Any]) -> Cluster:
-    """The machines that are thought of.
+    """Return the hypothetical cluster that the options describe.
 
     Raises:
         UsageError: If an option has no meaning.

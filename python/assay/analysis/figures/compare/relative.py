@@ -1,4 +1,4 @@
-"""Ratios of subjects to a base subject, within rounds, so that drift affects both equally."""
+"""Ratios of subjects to a base subject, within a round, so that drift affects both equally."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
 
 
 def by_round(subject: Subject, quantity: Callable[[Run], float | None]) -> dict[int, float]:
-    """Return a quantity of each round's run; rounds without it, or with 0, are left out."""
+    """Return the quantity of each round's run, without rounds where it is unknown or 0."""
     values = {run.round: quantity(run.run) for run in subject.runs}
     return {number: value for number, value in values.items() if value}
 
@@ -58,7 +58,7 @@ def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | No
 
 
 def spread_of(factor: Factor | None) -> Spread | None:
-    """Return a factor as a spread of a figure: its ends are those of its interval."""
+    """Return a factor as a spread whose low and high values are the ends of the interval."""
     if factor is None:
         return None
     low, high = factor.interval or (factor.times, factor.times)
@@ -66,14 +66,14 @@ def spread_of(factor: Factor | None) -> Spread | None:
 
 
 def ends_of(factor: Factor | None) -> tuple[float | None, float | None, float | None]:
-    """Return a factor as cells: value, lower and upper end; None without an interval."""
+    """Return a factor as table cells: value, lower and upper end; ends None without an interval."""
     if factor is None:
         return None, None, None
     return factor.times, *(factor.interval or (None, None))
 
 
 def alone(factors: Sequence[Factor | None]) -> bool:
-    """Return whether no factor has an interval, because each comes from one round."""
+    """Return whether no factor has an interval because each subject has one round."""
     measured = [factor for factor in factors if factor is not None]
     return bool(measured) and all(factor.interval is None for factor in measured)
 

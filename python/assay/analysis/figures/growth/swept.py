@@ -1,4 +1,4 @@
-"""A subject at several numbers of clients, with its figures at each."""
+"""A subject at several numbers of clients, with its quantities at each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Quantified:
     """A quantity that is reported for each number of clients.
 
     Attributes:
-        key: Behind the number of clients, of a measure.
+        key: Second part of a measure's key, after the number of clients.
         title: Title for readers.
         head: Head of its column.
         unit: Unit, as in `quantities.text`.
@@ -42,12 +42,12 @@ class Quantified:
 
 @dataclass(frozen=True)
 class Swept:
-    """A subject by clients.
+    """A subject with its runs at each number of clients.
 
     Attributes:
         runs: Runs by number of clients.
         fits: Fitted laws, by the key of the quantity.
-        limit: Resource that limits it; None if not known.
+        limit: Resource that limits the throughput; None if not known.
     """
 
     subject: Subject
@@ -57,12 +57,12 @@ class Swept:
 
     @property
     def first(self) -> Run:
-        """Return the record of one of its runs."""
+        """Return the record of the first of its runs."""
         return next(iter(self.runs.values()))[0].run
 
     @property
     def name(self) -> str:
-        """Name of the subject."""
+        """Return the name of the subject."""
         return self.subject.name
 
     def of(self, what: Quantified, clients: int) -> Spread | None:
@@ -71,6 +71,6 @@ class Swept:
 
     @property
     def knee_at(self) -> Quantity | None:
-        """The knee of its operations a second."""
+        """Return the knee of the throughput curve, in clients; None if the law has none."""
         fit = self.fits.get(TPS_KEY)
         return None if fit is None else fit.knee_at

@@ -1,4 +1,4 @@
-"""The figure of whether the answers of every run are right."""
+"""Figure of the correctness of each run's answers."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def result_of(run: StudyRun) -> CheckResult | None:
 
 
 def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
-    """Return sentences on how many runs have right answers, and which have not."""
+    """Return sentences on the number of runs with right answers, and on the other runs."""
     results = [(subject.name, result_of(run)) for subject in subjects for run in subject.runs]
-    # A run that two parts ask for is one run.
+    # A run that belongs to two parts of the study counts once.
     runs = {run.run.id: result_of(run) for subject in subjects for run in subject.runs}
     counts = Counter(None if result is None else result.of_answers for result in runs.values())
     of = len(runs)
