@@ -1,4 +1,4 @@
-"""Recommends knobs of an engine against a finding, as a command that sweeps them.
+"""Recommends knobs of an engine for a finding, as a command that sweeps their values.
 
 A knob names the counters of both sides of its trade (`scheduling` and `blocking` in `knobs.toml`).
 """
@@ -20,12 +20,12 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
 
     Args:
         case: The run.
-        side: Side of the trade.
-        counters: Words of `cluster_counters`.
+        side: Side of the knob's trade-off.
+        counters: Names of counters, from `cluster_counters`.
         operation: Operation to which the sweep is restricted. None means no restriction.
 
     Returns:
-        Empty if the engine has no such knob.
+        The command and its subject in words; empty if the engine has no such knob.
     """
     for knob in case.knobs.values():
         if set(knob[side]) & set(counters):
@@ -43,7 +43,7 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
 
 
 def _values(case: Case, knob: Mapping[str, Any]) -> list[str]:
-    """Return a knob's values to try: all choices, or both ends and the run's own value."""
+    """Return values of a knob to try: all choices, or both ends of its range and the run's."""
     if knob["choices"]:
         return list(knob["choices"])
     now = case.settings.get(knob["effective"] or knob["setting"])

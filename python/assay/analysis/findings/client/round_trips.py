@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 METHOD = "round-trips"
-# Two statements of one shape are what many a transaction is made of.
+# Many transactions have two statements of one shape, so two are not reported.
 REPEATED_MIN = 3.0
-# Ordinary transactions repeat statements, such as one a line of an order. An operation of which so
-# much is one statement is little else than that statement.
+# Ordinary transactions repeat some statements, such as one insert per line of an order. This share
+# of repeated statements is more than that.
 PART_MIN = 0.7
 EFFECT_MIN = 0.1
-# A statement that takes longer does work of its own; a shorter one costs what any statement does.
+# A longer statement does work of its own. A shorter one mostly costs its round trip.
 STATEMENT_S_MAX = 0.001
 NAMED_OPERATIONS = 3
 

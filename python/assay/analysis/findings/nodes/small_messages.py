@@ -1,4 +1,4 @@
-"""Many small messages: scheduling that long ones would not cost."""
+"""Many small messages, whose scheduling costs more than that of fewer, longer messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TO_TRY = "longer messages: larger batches, or fewer parts that each batch is spl
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of tasks' time spent scheduling, of operations with short messages."""
+    """Return the share of task time spent scheduling, for operations with short messages."""
     cluster = case.cluster
     if cluster is None:
         return []
