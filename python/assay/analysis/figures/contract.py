@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from assay.analysis.study_runs import StudyRun
 
 Cell = str | int | float | None
-# Columns of the table of a `curves` chart: subject, curve, the key of the article's value, x, y,
-# the ends of y if known, and the style of the mark.
+# Columns of the table of a `curves` chart: the curve's name, the key of the article's value, x, y,
+# the ends of y if known, and whether it is drawn as a line or as points.
 CURVE_COLUMNS = ("curve", "key", "x", "y", "low", "high", "drawn")
 LINE, POINT = "line", "point"
 ChartKind = Literal[
@@ -36,7 +36,8 @@ ChartKind = Literal[
     "heat",
 ]
 # Columns of the table of a `trade` chart: the panel's title, counter and unit; the subject's value
-# at a level, the ends of its interval if known, and its line.
+# at a level, the ends of its interval if known, and whether it is of the first or
+# of later executions.
 TRADE_COLUMNS = (
     "panel",
     "counter",

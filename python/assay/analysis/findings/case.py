@@ -361,7 +361,7 @@ class Case:
         """Return the advice and the `assay try` command for a server that Assay did not start.
 
         Both are None if `assay try` would refuse the change: a setting that no session can change
-            for itself, or a change of tables that cannot be undone.
+        for itself, or a change of tables that cannot be undone.
         """
         by_statement = advice.kind in STATEMENTS and self.own_tables
         if advice.kind == "named-setting" and not BY_PLANS.items() <= advice.values.items():

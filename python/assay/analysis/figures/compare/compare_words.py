@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 # Causes with a smaller share of the difference are only in the table.
 SHARE_MIN = 0.03
-# A part of the time that may be noise is mentioned from this share of the total on.
+# If the difference is within noise, its parts are named from this share of the first side's time
+# on.
 PART_MIN = 0.01
-# If waiting for a CPU differs by more than this share of the total, the host disturbed the
+# If waits for a CPU differ by this share of the first side's time, the host disturbed the
 # comparison.
 DISTURBED_MIN = 0.03
 CAUSES_MAX = 5

@@ -125,7 +125,7 @@ def _copying(tree: TimeNode) -> float:
 
 
 def _needed_bytes(case: Case, setting: Setting, missed_bytes: float) -> float:
-    """Return the cache size that holds the tables, or the missed bytes if sizes are unknown."""
+    """Return the needed cache size: for the tables, else all data, else the present plus misses."""
     sizes = _table_bytes(case)
     if sizes:
         return max(sum(sizes), OF_LARGEST_TABLE * max(sizes))

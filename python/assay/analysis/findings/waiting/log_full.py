@@ -24,8 +24,8 @@ LOG_BYTES, WRITTEN, ROW_LOCKS = "wal_bytes", "written_bytes", "row_lock_waits"
 LOG_SIZE = "log_size"
 # A log that holds more seconds of changes than this is large enough.
 HELD_MAX_S = 30.0
-# Minimum number of times that the whole log was reused in the measured part. One time may come from
-# before the load.
+# Minimum number of times that the whole log was reused in the measured part. With fewer, the reused
+# part may be from before the load.
 TURNS_MIN = 1.0
 # Engines write pages faster when this share of the log is in use.
 AGE_SHARE_MIN = 0.5
