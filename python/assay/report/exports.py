@@ -1,4 +1,4 @@
-"""Writes a run for other tools: tables as CSV or Parquet, the document as JSON, or CPU samples."""
+"""Exports a run for other tools: tables as CSV or Parquet, a JSON document, or CPU samples."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    """A table without lists, which CSV cannot have: their values stand in one text, by spaces."""
+    """Return a table without lists, which CSV does not support: list items become one text."""
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
     return table.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))
 
@@ -130,7 +130,7 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The table of operations, the seconds of a load, what the engine counted."""
+    """Yield the tables of operations, of a load's seconds, and of the engine's counters."""
     run_document = document(run, run.dir)
     yield OPERATIONS, operations_table(run_document)
     yield from server_tables(run_document)
@@ -142,7 +142,7 @@ def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
-    """One row per interval of a test, as in the document.
+    """Return one row for each interval of a test, as in the document.
 
     `stream` is 0 in a power test, and null in the stream of refresh functions.
     """
@@ -175,9 +175,9 @@ def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
 def server_tables(run_document: RunDocument) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield tables of the engine's counters and of CPU time by session, where measured.
 
-    counters: one row per figure. counters-by-operation: operation, name, unit, growth.
-    counters-over-time: name, unit (with /s of rates), time_s, value. server-cpu: one row per
-    session and a title of processes, and one of what was not seen.
+    counters: one row per counter. counters-by-operation: operation, name, unit, growth. counters-
+        over-time: name, unit (with /s for rates), time_s, value. server-cpu: one row per session
+        and process title, and one for time that no sample saw.
     """
     import polars as pl
 
@@ -227,12 +227,12 @@ def _cpu_table(used: SessionsSection) -> pl.DataFrame:
 
 
 def operations_table(run_document: RunDocument) -> pl.DataFrame:
-    """One row per operation, as in the document; shares of its time are columns named *_share."""
+    """Return one row per operation, as in the document, with shares of time in columns *_share."""
     import polars as pl
 
     rows = [flat_operation(operation) for operation in run_document["operations"]]
     if not rows:
         return pl.DataFrame(schema={"name": pl.String, "seconds": pl.Float64})
     typed = pl.DataFrame(rows, infer_schema_length=None)
-    # A column without any value has no type of its own; figures are floats.
+    # A column without any value has no type. It gets the type float, as figures have.
     return typed.with_columns(pl.col(pl.Null).cast(pl.Float64))

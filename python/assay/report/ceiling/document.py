@@ -1,7 +1,7 @@
-"""A ceiling as a document of plain values, which `--json` prints and every rendering reads.
+"""The document of a ceiling: plain values that `--json` prints and every rendering reads.
 
-`document.schema.json` beside this file describes it. What was not measured is null, and a record
-that ended early has a document with fewer points.
+`document.schema.json` beside this file describes it. A value that was not measured is null. A
+record that ended early has a document with fewer points.
 """
 
 from __future__ import annotations

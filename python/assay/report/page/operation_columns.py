@@ -1,4 +1,4 @@
-"""The table of all operations of a page: its columns and cells."""
+"""Columns and cells of the page's table of operations."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _grouped(value: int) -> str:
     return f"{value:,}"
 
 
-# Heading, percentile, meaning.
+# Heading of a latency column, its percentile, and its description.
 LATENCIES: tuple[tuple[str, Percentile, str], ...] = (
     ("p50", "p50", "from when it was due: half were as fast"),
     ("p90", "p90", "nine of ten were as fast"),

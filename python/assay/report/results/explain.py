@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.report.documents.profile.profile_difference import ProfileDifference
     from assay.report.documents.run import RunDocument
 
-# Parts of a run's document that explain it.
+# Sections of a run's document that `assay explain` shows.
 SECTIONS = (
     *("where", "operations", "findings", "plans", "plan_work", "plan_capture"),
     *("engine_counters", "storage"),
@@ -26,7 +26,7 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class ExplainedRun:
-    """A whole run.
+    """The explanation of a whole run.
 
     Attributes:
         report: The document of the run.
@@ -50,7 +50,7 @@ class ExplainedRun:
 
 @dataclass(frozen=True)
 class ExplainedOperation:
-    """One operation of a run.
+    """The explanation of one operation of a run.
 
     Attributes:
         report: The document of the run.
@@ -95,7 +95,7 @@ class MissingRules:
 
     Attributes:
         run: Id of the run.
-        outermost: Functions that no rule may rest on.
+        outermost: Outermost functions, which rules may not match alone.
     """
 
     run: str
@@ -104,13 +104,13 @@ class MissingRules:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the functions."""
+        """Return the functions that no rule classifies."""
         return {"run": self.run, "unclassified": self.rows}
 
 
 @dataclass(frozen=True)
 class ExplainedDifference:
-    """The difference from another run to this one.
+    """The difference between another run and this one.
 
     Attributes:
         ours: The document of this run.

@@ -1,4 +1,4 @@
-"""The start state of a run, in the document."""
+"""Makes the section `state` of the document: the state at the start of a run."""
 
 from __future__ import annotations
 
