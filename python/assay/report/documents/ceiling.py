@@ -4,7 +4,7 @@
 measured is null.
 """
 
-# The generator evaluates these annotations, so their names are imported at run time.
+# The schema generator evaluates these annotations, so the names must exist at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ class DiskMedium(TypedDict):
 
 
 class TrialFile(TypedDict):
-    """The file that was read and written; null without one."""
+    """The file that the ceiling's trials read and wrote; null without one."""
 
     size_bytes: int
     direct_align_bytes: Annotated[
@@ -96,7 +96,7 @@ class EstimateEntry(TypedDict):
 
 
 class LatencyQuantiles(TypedDict):
-    """Quantiles of the request time, each as median over rounds, and the longest time."""
+    """Quantiles of the request time, each as the median over rounds, and the longest time."""
 
     p50: float
     p90: float
@@ -106,7 +106,7 @@ class LatencyQuantiles(TypedDict):
 
 
 class DiskPointEntry(TypedDict):
-    """One kind of disk request."""
+    """The measurements of one kind of disk request."""
 
     operation: DiskOperation
     pattern: AccessPattern
@@ -128,7 +128,7 @@ class DiskPointEntry(TypedDict):
 
 
 class MachinePointEntry(TypedDict):
-    """One kind of work for memory or for cores."""
+    """The measurements of one kind of work for memory or for cores."""
 
     kernel: str
     threads: int

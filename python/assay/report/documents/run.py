@@ -68,7 +68,8 @@ class RunDocument(TypedDict):
     scale: float
     """Scale of the data in the workload's measure."""
     own_tables: NotRequired[bool]
-    """Whether the run queried existing tables. Then the scale does not describe their size."""
+    """Whether the run queried existing tables. For existing tables, the scale does not describe the
+    size."""
     scale_name: str
     """The workload's name for its scale, such as SF."""
     conditions: ConditionsSection
@@ -90,14 +91,14 @@ class RunDocument(TypedDict):
     where: WhereSection | None
     """Split of the whole run's time; null if not measured."""
     pace: PaceSection | None
-    """A load over time, in at most 60 intervals; null in the power order. `assay export` writes one
-    row per second."""
+    """Throughput of a load over time, in at most 60 intervals; null in the power order. `assay
+    export` writes one row per second."""
     transactions: TransactionsSection | None
-    """The transaction mix of the measured part in the terms of its specification; null for
-    workloads without one."""
+    """The transaction mix of the measured part, as its specification defines it; null for workloads
+    without one."""
     sequence: SequenceSection | None
-    """Mixes of clients that each execute a fixed order, in the terms of the specification; null for
-    other loads, or if no mix was completed."""
+    """Query mixes of clients that each execute a fixed order, as their specification defines them;
+    null for other loads, or if no mix was completed."""
     statements: dict[str, StatementsSection]
     """Statements of each operation's successful executions, and the cause of its slowest ones;
     empty if statements were not recorded."""
@@ -111,7 +112,7 @@ class RunDocument(TypedDict):
     findings: list[FindingRow]
     """Claims about the run, largest effect first."""
     ruled_out: list[FindingRow]
-    """Causes that were considered and that evidence contradicts."""
+    """Causes that evidence ruled out."""
     accounts: AccountsSection | None
     """CPU seconds of the measured part; null without samples around it."""
     engine_counters: EngineCountersSection | None
@@ -138,8 +139,8 @@ class RunDocument(TypedDict):
     """A test of the specification, such as TPC-H's power and throughput test; null without a
     test."""
     observed: ObservedSection | None
-    """How a server was observed; its statements are the operations. Null for runs, which send their
-    own operations."""
+    """How a server was observed. The observed statements are the operations. Null for runs, which
+    send their own operations."""
     probes: ProbesSection
     report: str | None
     """Path of report.html; null if it was not written."""

@@ -162,5 +162,5 @@ def breakpad_id(build_id: str | None) -> str:
 
 
 def _table(**columns: Column) -> Columns:
-    """Return an empty table: its columns and its length."""
+    """Return a table of columns, with its number of rows as `length`."""
     return {**columns, "length": len(next(iter(columns.values())))}

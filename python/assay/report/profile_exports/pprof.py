@@ -87,7 +87,7 @@ def _header(source: Source, texts: Texts) -> Iterator[bytes]:
 
 
 def _mappings(source: Source, texts: Texts) -> Iterator[bytes]:
-    """Yield the files with code. The first has most locations and names the profile in pprof."""
+    """Yield files with code, most locations first. pprof names the profile by the first file."""
     places = source.places.group_by("module").len("places")
     rows = (
         source.modules.join(places, "module")

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from assay.report.documents.load.operations import OperationRow
 
 COUNTER = "counter"
-# Maximum number of sessions with rows of their own. Of more sessions, a range is shown.
+# Maximum number of sessions with rows of their own. For more sessions, the rows show the least, the
+# median and the most.
 SESSIONS_EACH_MAX = 8
 # Maximum number of process titles; the others share one row.
 TITLES_MAX = 8

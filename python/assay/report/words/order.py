@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.report.documents.host.conditions import ConditionsSection
 
-# If more tables were ordered, a title names only the first ones and the last.
+# If more tables were ordered, a title names only the first and the last.
 TABLES_NAMED = 3
 
 
@@ -16,7 +16,7 @@ def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[s
 
     Args:
         conditions: Conditions of the document.
-        brief: Whether a long order of tables is shortened to its first and last tables.
+        brief: Whether a long order of tables is shortened to its first and last table.
     """
     parts = [
         f"{table} sorted by {', '.join(columns)}"

@@ -16,7 +16,7 @@ class CachedObject(TypedDict):
     """Name of the table or index in the engine; empty for all together."""
     cached_bytes: int
     bytes: int | None
-    """Total size of the object; null if not reported."""
+    """Total size of the cached table or index in bytes; null if not reported."""
 
 
 class StateSection(TypedDict):
@@ -26,17 +26,17 @@ class StateSection(TypedDict):
     passes: int | None
     """Number of untimed passes before the timed ones; null for a mix."""
     words: str
-    """Name of the state for headings."""
+    """Name of the starting state for headings."""
     reached: bool
     """Whether the check of the state passed."""
     how: list[str]
-    """Steps that were taken to reach the state."""
+    """Steps that were taken to reach the starting state."""
     left: list[str]
-    """Steps that were not taken or had no effect."""
+    """Steps toward the starting state that were not taken or had no effect."""
     host_changes: list[str]
-    """Changes that affect other users of the host."""
+    """Changes made to reach the state that affect other users of the host."""
     data_bytes: int | None
-    """Size of the data files; null for a running server."""
+    """Size of the data files in bytes; null for a running server."""
     resident_bytes_before_start: int | None
     """Bytes of the data files in the page cache before the engine's start; null if it was not
     restarted after loading."""
@@ -58,4 +58,4 @@ class StateSection(TypedDict):
     """The first timed query whose plan reads tables, or else the first timed query. Refresh
     functions do not count."""
     first_read_bytes: int | None
-    """Bytes that this query read from devices."""
+    """Bytes that the first timed query read from devices; null if not known."""
