@@ -25,7 +25,7 @@ MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_|<>[]#"})
 
 
 def markdown_lines(document: StudyDocument) -> Iterator[str]:
-    """Yield the lines of the article."""
+    """Yield the article of a study as lines of Markdown."""
     yield f"# {escaped(document['title'])}"
     yield ""
     yield from _paragraph(document["question"])

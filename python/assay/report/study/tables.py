@@ -41,7 +41,7 @@ def records_of(table: TableEntry) -> list[dict[str, Cell]]:
 
 
 def number_in(cell: Cell) -> float:
-    """Return a numeric cell that was measured."""
+    """Return a measured cell as a number, in the unit of its column."""
     return cast("float", cell)
 
 

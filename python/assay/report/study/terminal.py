@@ -31,7 +31,7 @@ CELL_MIN, GAP = 8, "  "
 
 
 def article_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
-    """Yield the lines of the article.
+    """Yield the article of a study as lines for a terminal.
 
     Args:
         document: Document of the study.

@@ -19,8 +19,8 @@ class RequestsRow(TypedDict):
     """Share of reads that begin where the previous read ended. The sequential, near and random
     shares add up to 1; null with fewer than two reads."""
     near_share: MeasuredValue
-    """Share of non-sequential reads that begin within 128 KiB of the previous read's end, among
-    all reads."""
+    """Share of all reads that are near: not sequential, but within 128 KiB of the previous read's
+    end."""
     random_share: MeasuredValue
     near_recent_share: MeasuredValue
     """Share of reads that begin within 128 KiB of the end of one of the 16 previous reads."""
