@@ -156,7 +156,7 @@ class HasFacts(Protocol):
     """A part of the summary that can be converted to plain values."""
 
     def facts(self) -> dict[str, Any]:
-        """Return the part as JSON values."""
+        """Return this part of the summary as JSON values."""
 
 
 def _facts(part: HasFacts | None) -> dict[str, Any] | None:

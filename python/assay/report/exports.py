@@ -44,14 +44,14 @@ INTERVALS = "intervals"
 
 
 def export(run: Run, to: str, out: Path | None = None, operation: str | None = None) -> list[Path]:
-    """Writes a run into the directory `out` (`./<run id>-<format>`) and returns the files.
+    """Write a run into the directory `out` (`./<run id>-<format>`) and return the files' paths.
 
-    csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
-    second: rates, percentiles, backlog), those of the engine's counters and of the server's CPU
-    time (see `server_tables`), the intervals of a test, and one a stream of the record; of a
-    ceiling one for its points, one for memory and cores, and one a stream. json: the document, in
-    `out` itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU samples, of
-    one `operation` if it is named, into the file `out` or a file in the working directory.
+    csv and parquet: one file each for the table of operations, a load's seconds (rates,
+    percentiles, backlog), the tables of `server_tables`, a test's intervals, and each stream of the
+    record. A ceiling has one file for disk points, one for memory and cores, and one for each
+    stream. json: one file with the document, which is `out` itself if that ends in .json. folded,
+    firefox, flamegraph and pprof: the CPU samples of all operations or of `operation`, in the file
+    `out` or a file in the working directory.
 
     Raises:
         UsageError: If the format is unknown, needs samples that the run lacks, or `out` cannot be

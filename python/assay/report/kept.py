@@ -1,7 +1,7 @@
-"""Stores reports beside their records, and decides whether they are still up to date.
+"""Stores reports in the directories of their records, and decides whether they are up to date.
 
-A document depends only on the record and on Assay's own code. Names, sizes and times of these files
-are stored in `made_from.json` beside the document.
+A document depends only on the record and on Assay's own code. `made_from.json` beside the document
+has digests of the names, sizes and times of these files.
 """
 
 from __future__ import annotations

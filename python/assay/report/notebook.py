@@ -73,7 +73,7 @@ class LoadedRun:
 
         Columns: `operation`, `seconds` (median service time), `share` (of the sum of all, 0 to 1),
         `passes`, `rows`, `outcome` (`ok`, `failed` or `skipped`), `error` (class of the first
-        error) and `cores` (CPU seconds a second). What was not measured is null.
+        error) and `cores` (CPU seconds a second). Values that were not measured are null.
         """
         import polars as pl
 
@@ -104,11 +104,12 @@ class LoadedRun:
 
     @cached_property
     def time(self) -> pl.DataFrame:
-        """Return the time trees: one row per node, parents first.
+        """Return the time trees as a table with one row per node, parents first.
 
         Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty means the
         whole tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up
-        to it) and `source` (what measured it). Empty where the time was not split.
+        to its share) and `source` (the measurement that split the time). The table is empty if the
+        time was not split.
         """
         import polars as pl
 
@@ -123,7 +124,7 @@ class LoadedRun:
         Columns: `operation`, `before_s`, `after_s` (geometric means over passes), `factor` (after
         divided by before), `low`, `high` (95 % interval of the factor; null means fewer than three
         passes in a run), `verdict` (`faster`, `slower`, `within noise`, `not known`, `other text`)
-        and `plan` (what changed in its plan; null means nothing).
+        and `plan` (changes of the operation's plan; null without changes).
         """
         import polars as pl
 

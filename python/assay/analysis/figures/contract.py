@@ -1,8 +1,8 @@
-"""The contract of a study's figures: their input and their result.
+"""Types that every figure of a study uses for its input and its result.
 
 A figure has *subjects* (an engine, a setting: the columns of a comparison) and *measures* (the
 compared quantities: the rows). A published article is one more subject. The keys of measures relate
-its values to the study's.
+the article's values to the study's values.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class Asked:
     """The request for a figure, as the study's file has it.
 
     Attributes:
-        name: Unique in the study.
+        name: Name of the figure, which is unique in the study.
         kind: Name of the figure's kind, which is the name of a module of this folder.
         title: Title of the figure.
         runs: Runs of the study's parts that the figure uses.
         options: Options of the kind of figure.
-        ceilings: Ceilings of the host from these parts.
+        ceilings: Ceilings of the host that these parts measured.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a figure's table.
 
     Attributes:
         name: Heading of the column.
@@ -93,9 +93,9 @@ class Table:
     """A table of rows under columns. A cell that is None was not measured.
 
     Attributes:
-        name: Unique in its figure; also the name of its file.
+        name: Name of the table and of its file, which is unique in the figure.
         title: Short description of the table.
-        columns: Columns of every row.
+        columns: Columns of the table.
         rows: Rows with one cell for each column.
     """
 
@@ -113,8 +113,9 @@ class Measure:
         key: Unique key in the figure, which identifies the article's value.
         title: Title for readers.
         unit: Unit, as in `quantities.text`.
-        values: Values by name of subject. A subject without a value was not measured.
-        at: Position on a numeric axis; None if it has only a name.
+        values: Value of the quantity by name of subject. A subject without a value was not
+            measured.
+        at: Position of the measure on a numeric axis; None if the measure has only a name.
     """
 
     key: str
@@ -129,7 +130,7 @@ class Chart:
     """A chart of a figure's measures or of one of its tables. Each subject has its own colour.
 
     Attributes:
-        name: Unique in its figure.
+        name: Name of the chart, which is unique in the figure.
         title: Title of the value axis.
         kind: `bars` and `dots` a measure a row; `stacked` a bar per subject, or of a table of
             shares a bar each of the columns `keys`, cut into its rows; `lines` along `at`;
@@ -140,7 +141,8 @@ class Chart:
             last, their sum; `trade` panels below each other on one axis of levels, as
             `TRADE_COLUMNS` has it; `heat` the columns `keys` of each row as fields, coloured by
             their values.
-        keys: Measures to draw, all with the same unit; for a table its columns.
+        keys: Keys of the measures to draw, all with the same unit; for a table, names of its
+            columns.
         logarithmic: Whether the value axis is logarithmic; for `fitted`, whether both axes are.
         axis: Title of the position axis for `lines`; for a table, the name of its position column.
         table: Name of the figure's table to draw. None means measures are drawn.
@@ -163,7 +165,7 @@ class Figure:
         name, kind, title: Name, kind and title as requested.
         says: Sentences on the result, made from the data; the first is the most important.
         subjects: Names of the compared subjects, in their order.
-        measures: Compared quantities.
+        measures: Quantities that the figure compares.
         tables: Tables of the result, each of which can be exported as a file.
         charts: Charts of the measures or tables.
         notes: Notes on the method that depend on the runs.

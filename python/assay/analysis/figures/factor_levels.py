@@ -1,4 +1,4 @@
-"""Levels of a factor along an axis: the factor, the order, and the positions."""
+"""Places the levels of a factor along an axis: which factor, in which order, at which positions."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mix:
-    """The measured part of a run under a load; times are of operations that succeeded.
+    """The measured part of a run under a load. Times include only successful operations.
 
     Attributes:
         per_s: Successful operations a second.
@@ -33,7 +33,7 @@ class Mix:
         latency: Latency distribution by operation.
         retries: Number of retried attempts.
         failed: Operations that failed in all attempts.
-        rate: Rate with the name of the workload's specification; None if it has none.
+        rate: Rate that the workload's specification defines; None without one.
     """
 
     per_s: float
@@ -47,7 +47,7 @@ class Mix:
 
 @lru_cache(maxsize=512)
 def mix_of(run: Run) -> Mix | None:
-    """Return the mix of a run under load; None for a power order, or if nothing succeeded."""
+    """Return the mix of a run; None in the power order, or if no operation succeeded."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
         return None

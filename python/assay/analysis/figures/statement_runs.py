@@ -1,7 +1,7 @@
 """Statements of one run by name, with their times, plans and read columns.
 
-The name of a statement is `OPERATION.STATEMENT`. It is the operation's name if that has only one
-statement besides the beginning and end of a transaction.
+The name of a statement is `OPERATION.STATEMENT`. If an operation has only one statement besides the
+begin and end of a transaction, the statement has the operation's name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONTROL = ("begin", "commit", "rollback")
 
 @dataclass(frozen=True)
 class Timed:
-    """Times of one statement in one run, in seconds. Times from too few executions are None."""
+    """Seconds of one statement in one run. A statistic from too few executions is None."""
 
     median: float | None
     p99: float | None

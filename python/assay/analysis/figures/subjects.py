@@ -27,12 +27,12 @@ SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
 
 @dataclass(frozen=True)
 class Subject:
-    """Runs with equal requests.
+    """Runs with equal requests, which a figure compares with other subjects.
 
     Attributes:
-        name: Unique in the figure.
-        runs: Runs by round; at least one.
-        levels: Name of the level by factor.
+        name: Name of the subject, which is unique in the figure.
+        runs: Runs of the subject by round; at least one.
+        levels: Name of the runs' level by factor.
     """
 
     name: str
@@ -53,7 +53,7 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
     """Return the subjects of a figure, in the order of its runs.
 
     Args:
-        asked: The requested figure.
+        asked: The request for the figure.
         without: Factors that do not make subjects, because the figure has an axis for them.
     """
     groups: dict[_Key, list[StudyRun]] = {}
@@ -119,7 +119,8 @@ def measure(
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
     """Return the name of a subject: the engine's title, then the levels of other factors.
 
-    If its level names a version, the name always includes the version.
+    If a level of the factor names an engine version, the subject's name always includes the
+    version.
     """
     by_factor = dict(levels)
     others = [_level(factor, name) for factor, name in by_factor.items() if factor != ENGINE]

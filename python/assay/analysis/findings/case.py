@@ -64,7 +64,7 @@ class Case:
         run_id: Id of the run.
         operations: Operations of the measured part.
         cores: CPUs that the run may use.
-        accounts: CPU seconds of the measured part.
+        accounts: CPU seconds of the measured part, by account.
         load: Figures of a closed or an open load; None in the power order.
         pinned: Number of CPUs that `engine` and `client` were pinned to, if any.
         counters: The engine's counters, from `analysis.engine_counters`.
@@ -74,18 +74,18 @@ class Case:
         plans: Plans by operation, one for each statement.
         profile: CPU samples.
         statements: Text of each operation as it was sent, without the drawn parameter values.
-        results: Columns that each operation returned, if its rows were kept.
+        results: Columns that each operation returned, if its rows were stored.
         tables: Facts of tables by name.
         data_bytes: Size of the data on disk; None if not known.
         executions: One row for each successful execution, including the warm-up, with the columns
             `EXECUTIONS`.
         where: Split of the time of all operations together; empty if not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
-        environment: Host and product.
+        environment: Facts of the host and the engine's product.
         state: State of caches at the start: `hot`, `cold`, `os-warm` or `loaded`. None means
             unknown.
-        test: The specification's test, as it was carried out. None without a test.
-        statement_times: Statement times of operations whose statements were noted, by name.
+        test: The specification's test, as the run executed it; None without a test.
+        statement_times: Statement times by operation, if statements were recorded.
         stalls: Times of low throughput in a load; None if not known.
         mixes: Figures of clients that each execute a fixed order. None for other loads.
         cluster: Work of the nodes; None if the engine is not a cluster.
@@ -184,12 +184,12 @@ class Case:
 
     @property
     def asked_to_read(self) -> bool:
-        """True if the run was to begin without its data in the engine's memory."""
+        """Return True if the run was requested to begin without its data in the engine's memory."""
         return self.state not in {None, "hot", "loaded"}
 
     @property
     def shares(self) -> dict[str, float]:
-        """Return each operation's share of the run's time, if known."""
+        """Return each operation's share of the run's time, for operations with a known share."""
         return {op.name: op.share for op in self.operations if op.share is not None}
 
     @property
@@ -199,7 +199,7 @@ class Case:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """The median service time of each operation in seconds, where it is known."""
+        """Return the median service time in seconds of each operation with a known time."""
         return {op.name: op.seconds for op in self.operations if op.seconds is not None}
 
     @property
@@ -238,7 +238,7 @@ class Case:
     def part(self, *names: str) -> dict[str, float]:
         """Return, by operation, the share of its own time that the named parts have together.
 
-        Operations without a measurement of these parts are left out.
+        The result leaves out operations in which these parts were not measured.
         """
         fractions = {}
         for op in self.operations:
@@ -263,8 +263,8 @@ class Case:
     def with_measured(self, *names: str) -> Case:
         """Return the case with only those operations for which a named part was measured.
 
-        Operations that were not split may have waited, too. So claims about waiting refer only to
-        the time of these operations.
+        Operations whose time was not split may have waited, too. So claims about waiting refer only
+        to the time of operations that were split.
         """
         return self.only(self.part(*names))
 
@@ -352,7 +352,7 @@ class Case:
 
     @property
     def on_running_server(self) -> bool:
-        """True if the run used a server that ran before it."""
+        """Return True if the run used a server that Assay did not start."""
         return self.request.get("dsn") is not None
 
     def _for_server(
@@ -417,7 +417,7 @@ class Case:
         return None if value is None else float(value)
 
     def setting(self, role: str) -> Setting | None:
-        """Return the engine's setting in a role; None if it has none, or one without effect."""
+        """Return the engine's setting in a role; None if there is none, or none with effect."""
         declared = self.advice.get("settings", {}).get(role, {})
         name = declared.get("name")
         needs = declared.get("needs") or {}
@@ -447,7 +447,7 @@ class Case:
         return statement in self.advice.get("statements", {})
 
     def beside(self, statement: str) -> str:
-        """Return a statement's side effect as words to append; empty if it has none."""
+        """Return a statement's side effect as a text to append; empty without a side effect."""
         does = self.advice.get("beside", {}).get(statement)
         return f", which {does}" if does else ""
 
@@ -461,7 +461,7 @@ class Case:
 def index_advice(
     table: str, columns: Sequence[str], schema: str | None, gain_share: float
 ) -> Advice:
-    """Return the advice to create an index on a table. `values` includes its schema if known."""
+    """Return the advice to create an index. Its `values` include the table's schema if known."""
     values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
     return Advice("index", table, values, gain_share)
 

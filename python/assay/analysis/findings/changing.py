@@ -17,7 +17,7 @@ EACH_SETTING = "{limits} may use that much"
 
 
 def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
-    """Return the statements that make an advised change; None if the engine declares none.
+    """Return the statements that make an advised change; None if the engine declares no template.
 
     Args:
         advice: The advised change.
@@ -62,7 +62,7 @@ def _of_tables(advice: Advice, template: str, quote: str) -> str:
 
 
 def is_of_session(advice: Advice, facts: Mapping[str, Any]) -> bool:
-    """Return True if the advice is a setting that each session can have by itself."""
+    """Return True if the advice is a setting that a session can change for itself."""
     declared = (facts.get("settings") or {}).get(advice.subject) or {}
     return advice.kind == "setting" and bool(declared.get("session"))
 

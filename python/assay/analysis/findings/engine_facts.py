@@ -23,9 +23,9 @@ class TableFacts:
         rows: Number of live rows, by the engine's own count.
         dead_rows: Number of row versions that no transaction can see any more and that still occupy
             space.
-        changed_rows: Rows inserted, changed or deleted since statistics were gathered.
+        changed_rows: Number of rows inserted, changed or deleted since statistics were gathered.
         estimated_rows: Number of rows in the table by the optimiser's estimate.
-        bytes: Bytes on disk, without indexes.
+        bytes: Size of the table on disk, without indexes.
         analyzed: Whether statistics were ever gathered.
     """
 
@@ -38,7 +38,7 @@ class TableFacts:
 
 
 def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
-    """Return the table name under which the engine reports facts; None if it has none.
+    """Return the name under which the engine reports facts of a node's table; else None.
 
     The name includes the schema if the table is not on the sessions' search path.
     """
@@ -49,7 +49,7 @@ def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
 
 
 def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Advice:
-    """Return advice about the table of a plan node, by its reported name."""
+    """Return advice about the table of a plan node, under the name that the engine reports."""
     if node.object is None or name == node.object:
         return Advice(kind, name, {}, gain)
     return Advice(kind, node.object, {"schema": node.schema or ""}, gain)

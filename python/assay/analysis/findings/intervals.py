@@ -1,7 +1,8 @@
 """Computes intervals of time shares, from passes and from the number of samples.
 
-One run cannot show the variation between runs. Its passes and samples give a lower bound of the
-uncertainty. Both errors are independent, so the squares of their half widths add up.
+One run cannot show the variation between runs. The run's passes and samples give a lower bound of
+the uncertainty. The errors of passes and of samples are independent, so the squares of their half
+widths add up.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def share_interval(
         looks: Number of samples of each operation's threads; None if its parts were counted.
 
     Returns:
-        None below `PASSES_MIN` complete passes, and if neither passes nor samples give the
-        uncertainty of the share.
+        The lower and upper end; None below `PASSES_MIN` complete passes, and if neither passes nor
+        samples give the uncertainty of the share.
     """
     if measured.is_empty() or not fractions:
         return None
@@ -65,7 +66,7 @@ def _wider(
     fractions: Mapping[str, float],
     looks: Mapping[str, float],
 ) -> tuple[float, float] | None:
-    """Widen an interval by the sampling error; None for an interval without width.
+    """Return an interval widened by the sampling error; None for an interval of zero width.
 
     A share p of n samples has the variance p (1 - p) / n of a binomial proportion.
     """
@@ -82,7 +83,7 @@ def _wider(
 
 
 def mean_interval(shares: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean of shares, by Student's t; None for too few."""
+    """Return the 95 % interval of a mean of shares, by Student's t; None for too few shares."""
     if len(shares) < PASSES_MIN:
         return None
     ends = mean_of(shares).interval

@@ -1,7 +1,8 @@
 """Judges the certainty of each cause, and limits the share of time that it may claim.
 
-A cause is `seen` if two independent witnesses support it, and `suspected` with one. Contradicting
-evidence rules it out. No cause claims more time than its node of the time tree.
+A cause is `seen` if two independent witnesses support it, and `suspected` if one does.
+Contradicting evidence rules the cause out. A cause claims at most the time of its node in the time
+tree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Recommends knobs of an engine for a finding, as a command that sweeps their values.
 
-A knob names the counters of both sides of its trade (`scheduling` and `blocking` in `knobs.toml`).
+A knob declares counters for the two sides of its trade-off: `scheduling` and `blocking` in
+`knobs.toml`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Side = Literal["scheduling", "blocking"]
 
 
 def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: str | None) -> str:
-    """Return the sweep command of the first knob with one of some counters, and its subject.
+    """Return the sweep command of the first knob with one of the counters, and its subject.
 
     Args:
         case: The run.

@@ -1,4 +1,4 @@
-"""Reads the additional facts that findings need, and combines them with the summary."""
+"""Reads the facts that findings need besides the summary, and combines both into a `Case`."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def is_prepared(run: Run) -> bool:
 
 
 def can_prepare(run: Run) -> bool:
-    """Return whether the session can prepare statements and no option forbids it."""
+    """Return whether the engine's sessions can prepare statements and no option forbids it."""
     prepares = run.facts["engine"].get("prepares", False)
     return bool(prepares and not run.facts.get("pooled") and not run.facts.get("test"))
 
@@ -172,7 +172,7 @@ def _tables(run: Run) -> dict[str, TableFacts]:
 
 
 def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
-    """Return the facts of each table at the last reading up to a time, else at the first."""
+    """Return the facts of each table at the last reading up to a time, else at the first one."""
     rows = readings.with_columns(pl.col("source", "object", "counter").cast(pl.String)).filter(
         pl.col("source") == TABLES
     )

@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 def ceiling_document(run: Run, path: Path, page: Path) -> CeilingDocument:
-    """Return the document of a ceiling whose directory is `path` and whose page is at `page`."""
+    """Return the document of a ceiling, given the paths of its directory and its page."""
     checks = judge(run)
     environment = run.environment
     ceiling = _read(run)

@@ -21,7 +21,7 @@ PATTERNS = ("sequential", "random")
 def points_of(
     document: CeilingDocument, *, operation: str = "read", cache: str = "direct"
 ) -> list[DiskPointEntry]:
-    """Disk points of one kind of request, with or without the page cache."""
+    """Return the disk points of one kind of request, with or without the page cache."""
     return [
         point
         for point in document["disk"]

@@ -33,7 +33,7 @@ def depth_text(depth: int) -> str:
 
 
 def rate_of(estimate: EstimateEntry | None) -> str:
-    """Return requests a second as text; a dash without a value."""
+    """Return requests a second as text; a dash if there is no value."""
     return "-" if estimate is None else grouped_text(estimate["value"])
 
 
@@ -47,7 +47,7 @@ def between(estimate: EstimateEntry, unit: str = "") -> str:
 
 
 def title(document: CeilingDocument) -> str:
-    """Return the title, such as `What vda of build-7 can do`."""
+    """Return the title of a ceiling, such as `What vda of build-7 can do`."""
     medium = document["medium"]
     disk = (medium and medium["name"]) or document["host"]["filesystem"] or "the disk"
     host = document["host"]["name"]
@@ -90,7 +90,7 @@ def method_sentence(document: CeilingDocument) -> str:
 
 
 def headline(document: CeilingDocument) -> list[tuple[str, str]]:
-    """Return the most important figures, with their labels."""
+    """Return the most important figures of a ceiling, with their labels."""
     return [
         figure
         for figure in (

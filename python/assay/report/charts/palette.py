@@ -87,5 +87,5 @@ MORE_COLOURS = ("#4c9f9f", "#b8860b", "#8fae5d", "#9c7bb5", "#cf8a8a")
 
 
 def work_colour(work: str) -> str:
-    """Return the colour of a kind of work; a fixed other colour for an unknown kind."""
+    """Return the colour of a kind of work; unknown kinds share a fixed colour."""
     return WORK_COLOURS.get(work) or MORE_COLOURS[sum(work.encode()) % len(MORE_COLOURS)]

@@ -53,7 +53,7 @@ NAMED_UNDER_WAY = 4
 
 
 def chart(timeline: Timeline, document: RunDocument) -> alt.TopLevelMixin:
-    """Return panels with one shared axis; a selection in the first one zooms the others."""
+    """Return panels with a shared time axis. A selection in the first panel zooms the others."""
     import altair as alt
 
     shade = alt.BrushConfig(fill=BLUE, fillOpacity=0.3, stroke=BLUE, strokeWidth=1.5)

@@ -75,11 +75,11 @@ def why_empty(document: RunDocument) -> str | None:
 
 
 def pieces(operation: OperationRow, works: dict[str, float] | None) -> Iterator[Piece]:
-    """Return the pieces of one bar in stacking order.
+    """Return the pieces of an operation's bar in stacking order.
 
     Args:
         operation: One of the document's operations.
-        works: Shares of its CPU time by kind of work; None if not known.
+        works: Shares of the operation's CPU time by kind of work; None if not known.
     """
     where = shares_by_cause(operation["where"])
     shares = ((cause, where.get(cause.name)) for cause in CAUSES)
@@ -136,7 +136,7 @@ def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[st
 
 
 def rows(document: RunDocument) -> list[dict[str, Any]]:
-    """Return one row for each piece, with the content of its tooltip."""
+    """Return one row for each piece of the bars, with the content of its tooltip."""
     works = works_of(document, named_works(document))
     made = []
     for place, operation in enumerate(document["operations"]):

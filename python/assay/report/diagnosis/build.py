@@ -32,7 +32,7 @@ def build_diagnosis(document: DiagnoseDocument, directory: Path) -> PlacedDiagno
 
 
 def kept_diagnosis(directory: Path) -> PlacedDiagnosis | None:
-    """Return the stored document of a diagnosis; None for other studies, or if it is missing."""
+    """Return the stored document of a diagnosis; None if missing, or for another kind of study."""
     file = directory / DOCUMENT_FILE
     try:
         return cast("PlacedDiagnosis", json.loads(file.read_text(encoding="utf-8")))

@@ -32,7 +32,7 @@ def title(document: DiagnoseDocument) -> str:
 
 
 def way_words(document: DiagnoseDocument) -> str | None:
-    """Return the time after each change, `412 ms -> 198 ms (work_mem=64MB)`; None without any."""
+    """Return the time after each change: `412 ms -> 198 ms (work_mem=64MB)`; else None."""
     points = document["way"]
     if not points:
         return None
@@ -53,7 +53,7 @@ def gain_text(gain: TimeGain | None) -> str:
 
 
 def times_words(tried: TriedCause) -> str:
-    """Return the times behind a verdict, as the end of a sentence; empty if plans decided it."""
+    """Return the times behind a verdict, as the end of a sentence; empty for a verdict by plans."""
     gain = tried["gain"]
     if gain is None or tried["by_plan"]:
         return ""

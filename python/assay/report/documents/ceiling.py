@@ -36,7 +36,7 @@ class CeilingRequestEntry(TypedDict):
 
 
 class CeilingHost(TypedDict):
-    """The machine of a ceiling."""
+    """The machine whose ceiling was measured."""
 
     name: str | None
     kernel: str | None
@@ -48,7 +48,7 @@ class CeilingHost(TypedDict):
 
 
 class DiskMedium(TypedDict):
-    """The disk's description of itself."""
+    """The disk's own description of its medium."""
 
     name: str
     model: str | None
@@ -69,7 +69,7 @@ class TrialFile(TypedDict):
 
 
 class CeilingCheck(TypedDict):
-    """The result of a check of the record."""
+    """The result of a check of the ceiling's record."""
 
     check: Annotated[str, Field(description="Name of the check.")]
     verdict: VerdictWord
@@ -80,14 +80,14 @@ class CeilingCheck(TypedDict):
 
 
 class HidingSigns(TypedDict):
-    """Signs that a cache answered requests instead of the medium."""
+    """Signs that a cache, not the medium, answered disk requests."""
 
     virtual: Annotated[bool, Field(description="The disk says that it is a virtual one.")]
     signs: Sequence[str]
 
 
 class EstimateEntry(TypedDict):
-    """A geometric mean over rounds with its 95 % interval."""
+    """An estimate: a geometric mean over rounds with its 95 % interval."""
 
     value: float
     low: Annotated[float | None, Field(description="null of a single round")]

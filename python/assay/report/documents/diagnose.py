@@ -82,7 +82,7 @@ class UntriedCause(TypedDict):
 
 
 class DiagnosisStep(TypedDict):
-    """The causes of one run, tried side by side."""
+    """The causes of one run, whose experiments alternate in the same rounds."""
 
     run: str
     on_top_of: list[str]

@@ -1,4 +1,4 @@
-"""Findings in the document of a run."""
+"""Types of a run's document on its findings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class FindingEvidence(TypedDict):
     """One piece of evidence for a finding or against it."""
 
     witness: str
-    """Kind of witness, such as plan or profile."""
+    """Kind of the witness that gave the evidence, such as plan or profile."""
     contradicts: bool
-    """Whether the evidence contradicts the claim."""
+    """Whether the evidence contradicts the finding's claim."""
     says: str
     at: str
     """Place of the evidence in the report, such as plan:q18."""
@@ -28,7 +28,7 @@ class FindingAdvice(TypedDict):
 
     kind: AdviceKind
     subject: str
-    """The role or name of a setting, the limited resource, or a table."""
+    """Subject of the change: the role or name of a setting, the limited resource, or a table."""
     values: dict[str, str]
     gain_share: MeasuredValue
     """Predicted share of the run's time that the change saves."""
@@ -72,14 +72,16 @@ class FindingRow(TypedDict):
     runs: Annotated[list[str], Len(1)]
     """Ids of the runs that support the finding."""
     method: str
-    """Heading in docs/numbers/findings that describes the method."""
+    """Heading in docs/numbers/findings that describes the finding's method."""
     to_try: str | None
     tells: Literal["bound", "cause", "shape"]
-    """Kind of claim: what bounds the run, the cause of its duration, or where its time goes."""
+    """Kind of claim: the bound of the run, a cause of its duration, or the shape of its time."""
     operations: list[str]
     """Operations that the claim concerns; empty means the whole run."""
     fractions: dict[str, Annotated[float, Ge(0), Le(1)]]
-    """Share of each operation's own time that the claim concerns, where known."""
+    """Share of each operation's own time that the claim concerns, for operations with a known
+    share.
+    """
     evidence: list[FindingEvidence]
     """Evidence for and against the finding's claim."""
     advice: FindingAdvice | None

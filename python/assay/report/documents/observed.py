@@ -10,7 +10,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class ObservedStatementRow(TypedDict):
-    """One statement that other clients executed."""
+    """Time and counters of one statement that other clients executed."""
 
     operation: str
     """Name of the statement in `operations`."""

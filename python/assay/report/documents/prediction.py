@@ -34,5 +34,6 @@ class PredictionDocument(TypedDict):
     passes: int
     """Number of passes on which the intervals are based; 0 means no intervals."""
     known_operations: int
-    """Number of operations for which the run recorded what all changes need."""
+    """Number of operations for which the run recorded all data that the changes' predictions need.
+    """
     measured_operations: int

@@ -42,9 +42,9 @@ class RunDocument(TypedDict):
     """
 
     schema: Literal[2]
-    """Version of this schema."""
+    """Version of the document's schema."""
     assay_version: str
-    """Version of Assay that made this document. The record may be of another version."""
+    """Version of Assay that made the document. Another version may have written the record."""
     run: str
     """Id of the run: <utc>-<workload>-<engine>-<six hexadecimal digits>."""
     path: str
@@ -64,9 +64,9 @@ class RunDocument(TypedDict):
     engine_title: str
     """Title of the engine."""
     engine_version: str | None
-    """The engine's own version."""
+    """Version of the engine, as the engine reports it."""
     scale: float
-    """Scale of the data in the workload's measure."""
+    """Scale of the data, in the unit of the workload."""
     own_tables: NotRequired[bool]
     """Whether the run queried existing tables. For existing tables, the scale does not describe the
     size."""
@@ -89,7 +89,7 @@ class RunDocument(TypedDict):
     """Operations of the measured part, in the order of the first pass."""
     time: TimeSection
     where: WhereSection | None
-    """Split of the whole run's time; null if not measured."""
+    """Split of the time of all operations; null if not measured."""
     pace: PaceSection | None
     """Throughput of a load over time, in at most 60 intervals; null in the power order. `assay
     export` writes one row per second."""
@@ -127,8 +127,9 @@ class RunDocument(TypedDict):
     """CPU time of the engine by kind of work, from stack samples. Shares refer to `samples` unless
     stated otherwise. Null if the run was not profiled, or nothing was measured."""
     plans: dict[str, list[StatementPlan]]
-    """Plans by operation, one for each statement. They come from extra executions after the
-    measured part. Empty without plans; plan_capture says why."""
+    """Plans of each operation's statements, from extra executions after the measured part. If there
+    are no plans, `plan_capture` has the reason.
+    """
     plan_work: PlanWorkSection
     """Thread time of plans by kind of work, from one captured execution of each operation."""
     plan_capture: PlanCaptureSection

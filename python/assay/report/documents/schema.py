@@ -37,12 +37,12 @@ class DocumentSchema(GenerateJsonSchema):
     """Generates schemas whose objects have no title and allow only the keys of their type."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's own
-        """Return False: a key needs no title."""
+        """Return False, because keys need no title."""
         del schema
         return False
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        """Return the schema of an object."""
+        """Return the JSON Schema of an object that allows only declared keys."""
         made = super().typed_dict_schema(schema)
         made.pop("title", None)
         return made | {"additionalProperties": False}

@@ -39,7 +39,7 @@ class VariantEntry(TypedDict):
 
 
 class PartEntry(TypedDict):
-    """A block of the study: variants that are run in turns."""
+    """A block of the study whose variants are run in alternation."""
 
     name: str
     about: str | None
@@ -142,7 +142,7 @@ class ColumnEntry(TypedDict):
 
 
 class TableEntry(TypedDict):
-    """Rows of cells under columns; a cell that was not measured is null."""
+    """A table of rows under columns. A cell that was not measured is null."""
 
     name: str
     title: str
@@ -186,7 +186,7 @@ class FigureContent(TypedDict):
 
 
 class ComparedEntry(TypedDict):
-    """A quantity of the article beside the study's value."""
+    """A quantity that the article and the study both have."""
 
     key: str
     title: str
@@ -231,7 +231,7 @@ class DerivedEntry(TypedDict):
 
 
 class ArticleFigureEntry(TypedDict):
-    """The article's values for a figure."""
+    """The article's values for a figure of the study."""
 
     section: str | None
     says: Annotated[str | None, Field(description="The article's claim, in our words.")]

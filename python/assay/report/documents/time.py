@@ -17,7 +17,7 @@ class TimeSection(TypedDict):
     no_gain: list[str]
     """Parts below 1 % of the time, whose improvement has no effect."""
     closure_error: MeasuredValue
-    """Largest difference between a node and the sum of its parts, as a share of the whole."""
+    """Largest difference between a node and the sum of its parts, as a share of the whole time."""
     reason: str | None
     """Reason why there is no time tree; null if there is one."""
 
@@ -30,7 +30,7 @@ class TimeTreeNode(TypedDict):
     title: str
     """Name of the node for readers."""
     share: float
-    """Share of the wall time of the whole tree."""
+    """The node's share of the wall time of the whole tree."""
     source: str | None
     """The measurement that split this part; null if it is the same as the parent's."""
     children: list[TimeTreeNode]

@@ -1,4 +1,4 @@
-"""Sensitivity of metrics in the document of a run."""
+"""Types of a run's document on the sensitivity of metrics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MetricWeight(TypedDict):
 
 
 class SensitivityRow(TypedDict):
-    """The weight of one operation in each metric."""
+    """The weights of one operation in all metrics."""
 
     operation: str
     seconds: float
@@ -55,7 +55,8 @@ class WorthRow(TypedDict):
     """The metrics if one kind of work or waiting took no time."""
 
     kind: Literal["work", "wait"]
-    """A kind of work of the CPU profile, or a cause as in operations[].where."""
+    """Kind of the removed time: a kind of CPU work, or a cause of waiting as in operations[].where.
+    """
     subject: str
     title: str
     metrics: list[MetricPrediction]
@@ -80,7 +81,7 @@ class WhatIfSection(TypedDict):
 
 
 class MetricPrediction(TypedDict):
-    """A metric before and after a change, by a model."""
+    """A metric before and after a change, as a model predicts it."""
 
     metric: MetricKey
     label: str

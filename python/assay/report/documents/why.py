@@ -40,7 +40,7 @@ class ScarcityLevel(TypedDict):
 
 
 class ResourceElasticity(TypedDict):
-    """The response of an operation's time to one resource, by one method."""
+    """The response of an operation's time to one resource, measured by one method."""
 
     resource: str
     method: str

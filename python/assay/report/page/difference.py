@@ -51,8 +51,8 @@ def write_page(
 
     Args:
         path: File to write.
-        documents: Documents of this run and of the other.
-        profiles: Profiles of this run and of the other.
+        documents: Documents of this run and of the other run.
+        profiles: Profiles of this run and of the other run.
         difference: Result of `sections.difference`.
 
     Raises:

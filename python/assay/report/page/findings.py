@@ -1,6 +1,7 @@
 """Values of a page's template for findings: claim, evidence and advice.
 
-Evidence names its place (`plan:q18`), which becomes a link if the page has that anchor.
+Evidence names a place of the report (`plan:q18`). The place becomes a link if the page has an
+anchor for it.
 """
 
 from __future__ import annotations

@@ -46,10 +46,10 @@ class FlameView(NamedTuple):
 
 
 def small_enough(made: Callable[[float], Tree]) -> tuple[Tree, float]:
-    """Return the most detailed tree that fits into a page, and its parameters.
+    """Return the most detailed call tree that fits into a page, and its smallest share.
 
     Args:
-        made: Makes a tree from the share below which frames are too small.
+        made: Function that makes a tree, given the share below which frames are too small.
     """
     for share_min in SHARES_MIN:
         tree = made(share_min)
@@ -77,7 +77,7 @@ def flame_view(tree: CallTree, share_min: float) -> FlameView:
 
 
 def has_kernel(tree: CallTree) -> bool:
-    """Return whether a tree has frames of the kernel."""
+    """Return whether a call tree has frames of the kernel."""
     return KERNEL in tree["modules"]
 
 

@@ -159,7 +159,7 @@ def operation_columns(document: RunDocument) -> tuple[Column, ...]:
 
 
 def cell(column: Column, operation: OperationRow) -> dict[str, object]:
-    """Return a cell: its sort key and its text."""
+    """Return a cell of the table: its sort key and its text."""
     value = column.value(operation)
     text = column.text(value) if column.words_of is None else column.words_of(operation)
     missing = value is None

@@ -125,7 +125,7 @@ def _facts(plan: StatementPlan) -> str:
 
 
 def _is_worst(node: PlanOperator) -> bool:
-    """Return whether an operator's estimate is the worst of its plan, and notably wrong."""
+    """Return whether an operator has the worst estimate of its plan, and it is notably wrong."""
     return bool(node["worst"] and factor_words(node))
 
 

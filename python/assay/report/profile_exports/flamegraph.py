@@ -1,7 +1,7 @@
 """Writes a flame graph as one SVG file, which zooms (click), searches and shows tooltips.
 
-The width of a frame is its share of the samples. Its colour is that of a kind of work if most of
-its samples belong to that kind. Frames that are too narrow to see are left out of the file.
+The width of a frame is its share of the samples. A frame has the colour of a kind of work if most
+of its samples belong to that kind. Frames that are too narrow to see are left out of the file.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _named(label: str, width: float) -> Frame:
 
 
 def _is_dark(colour: str) -> bool:
-    """Return True if white text is easier to read on a colour (`#rrggbb`) than black."""
+    """Return True if white text is easier to read than black on a colour (`#rrggbb`)."""
     red, green, blue = bytes.fromhex(colour[1:])
     return 0.299 * red + 0.587 * green + 0.114 * blue < LUMA_OF_DARK
 

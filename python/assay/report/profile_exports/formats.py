@@ -1,4 +1,4 @@
-"""The formats to which a profile can be exported, and their files."""
+"""The formats of exported profiles, and the files that exports write."""
 
 from __future__ import annotations
 

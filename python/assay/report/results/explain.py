@@ -73,7 +73,7 @@ class ExplainedOperation:
 
 @dataclass(frozen=True)
 class ExplainedSamples:
-    """The CPU samples of a run alone, for an article.
+    """The CPU samples of a run alone, for text in the style of an article.
 
     Attributes:
         report: The document of the run.

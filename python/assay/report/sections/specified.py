@@ -188,7 +188,7 @@ def _power_intervals(run: PerformanceRun) -> list[SpecifiedInterval]:
 
 
 def _throughput_intervals(run: PerformanceRun) -> list[SpecifiedStream]:
-    """Intervals of each stream; the refresh stream's number is null."""
+    """Return the intervals of each stream; the refresh stream has the number null."""
     test = run.throughput
     if test is None:
         return []

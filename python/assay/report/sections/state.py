@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | None:
-    """Return the section `state`; None if the record has no such facts."""
+    """Return the section `state`; None if the record has no facts on the starting state."""
     try:
         state = starting_state(run)
     except RecordUnreadableError:

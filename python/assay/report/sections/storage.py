@@ -1,6 +1,6 @@
 """Makes the section `storage` of the document: the data's device and the CPUs, over time.
 
-Figures over time have the names and units of iostat and mpstat.
+The section's series have the names and units of iostat and mpstat.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ DIGITS = 3
 
 
 def storage_section(run: Run) -> StorageSection | None:
-    """Return the section `storage`; None if the data's device is not known or was not observed."""
+    """Return the section `storage`; None if the data's device is unknown or was not observed."""
     try:
         return _section(run)
     except RecordUnreadableError as error:

@@ -19,10 +19,10 @@ NOT_SPLIT = "of no operation is it known where its time went"
 def time_section(summary: Summary) -> TimeSection:
     """Return the time trees, the parts without potential, and why there is no tree.
 
-    Keys: run (the tree; null means none), operations (trees by name), no_gain (titles of parts
-    below one per cent), closure_error (largest difference between a node and the sum of its parts,
-    as a share of the whole; null without a tree), reason (why there is no tree; null if there is
-    one).
+    Keys: run (the run's time tree or null), operations (time trees by name), no_gain (titles of
+        parts below one per cent), closure_error (largest difference between a node and the sum of
+        its parts, as a share of the whole; null without a tree), reason (why there is no tree, or
+        null).
     """
     tree = summary.time
     trees = [*summary.trees.values(), *([tree] if tree else [])]

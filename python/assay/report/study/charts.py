@@ -59,7 +59,7 @@ STACKED = "stacked"
 def charts_of(
     figure: FigureEntry, colours: Mapping[str, str] | None = None
 ) -> dict[str, alt.TopLevelMixin]:
-    """Return the charts of a figure that have something to draw, by a name unique in the page.
+    """Return a figure's charts that have data, by a name that is unique in the page.
 
     Args:
         figure: Figure of a study's document.
@@ -106,7 +106,7 @@ def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
 
 
 def all_charts(figure: FigureEntry) -> list[ShownChart]:
-    """Return a figure's charts; those relative to a base come first."""
+    """Return a figure's charts; charts of ratios to a base come first."""
     return [*_relative(figure), *figure["charts"]]
 
 
@@ -144,7 +144,7 @@ def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
 
 
 def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
-    """Return the chart of times relative to another quantity, one for each base."""
+    """Yield a chart of ratios to another quantity, one for each base."""
     article = figure["article"]
     bases: dict[str, list[str]] = {}
     times: dict[str, float] = {}
@@ -171,7 +171,7 @@ def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
 
 
 def _alike(keys: Sequence[str], times: Mapping[str, float]) -> bool:
-    """Return True if quantities can share one axis."""
+    """Return True if quantities are similar enough to share one axis."""
     ratios = [times[key] for key in keys]
     return min(ratios) > 0 and max(ratios) / min(ratios) <= APART_MAX
 

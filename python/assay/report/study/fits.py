@@ -67,7 +67,7 @@ def fitted(
 
 
 def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
-    """Return the scale of places and the scale of values."""
+    """Return the scale of the position axis, and the scale of the value axis."""
     import altair as alt
 
     if chart["logarithmic"]:

@@ -106,7 +106,7 @@ def _articles_curves(
 def drawn(
     chart: ChartEntry, rows: Sequence[TableChartRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return the chart of these rows.
+    """Return the chart that draws rows of `plot_rows`.
 
     Args:
         chart: A chart of a study's document that draws a table.

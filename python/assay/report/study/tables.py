@@ -116,7 +116,7 @@ def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
 
 
 def measures_table(figure: FigureEntry) -> TableEntry | None:
-    """Return a row for each measure and subject, with the article's values; None without."""
+    """Return a row per measure and subject, with the article's values; None without measures."""
     if not figure["measures"]:
         return None
     columns = ("key", "measure", "unit", "subject", "median", "lowest", "highest", "rounds")
@@ -158,7 +158,7 @@ def file_name(figure: str, table: str) -> str:
 
 
 def csv_text(table: TableEntry) -> str:
-    """Return a table as CSV: plain values, units in the headings, empty cells if not measured."""
+    """Return a table as CSV with units in the headings; cells without a measurement are empty."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(inert(_heading(column)) for column in table["columns"])

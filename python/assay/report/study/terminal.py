@@ -147,7 +147,7 @@ def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return widths of the longest cells, the widest columns narrowed until all fit.
+    """Return column widths that fit the longest cells; the widest columns shrink until all fit.
 
     Headings shrink before cells: their words are broken into several lines.
     """

@@ -44,7 +44,7 @@ class DoubtRow(TypedDict):
 
 
 class PartRow(TypedDict):
-    """A part of a study as texts."""
+    """A part of a study, described by texts."""
 
     name: str
     about: str
@@ -58,7 +58,7 @@ def paragraphs(question: str) -> list[str]:
 
 
 def short(document: StudyDocument) -> list[tuple[str, str]]:
-    """Return the name and first sentence of each figure that has a result."""
+    """Return the name and the first sentence of each figure with a result."""
     return [
         (figure["name"], figure["says"][0])
         for figure in document["figures"]
@@ -154,7 +154,7 @@ def _runs(part: PartEntry) -> str:
 
 
 def derived_sentence(derived: DerivedEntry) -> str:
-    """Return a sentence on a derived figure of the article and its value from the inputs."""
+    """Return a sentence on a value that the article derived, and its recomputed value."""
     # Published articles use decimal units for bytes.
     decimal = derived["unit"] == BYTES
     value = (

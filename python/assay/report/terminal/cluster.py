@@ -60,7 +60,7 @@ def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[str]:
-    """Yield the work of the nodes in one execution of an operation; empty without a cluster."""
+    """Yield the nodes' work in one execution of an operation; empty without a cluster."""
     cluster = document["cluster"]
     for operation in () if cluster is None else cluster["operations"]:
         if operation["name"] == name:

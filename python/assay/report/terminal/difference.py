@@ -93,7 +93,7 @@ WITHOUT_INTERVAL = (
 
 
 def _says_nothing(row: SampleDifference) -> bool:
-    """Return whether a symbol is within noise or, without an interval, has too few samples."""
+    """Return whether a symbol's change is within noise or, without an interval, has few samples."""
     few = row["ours_samples"] + row["theirs_samples"] < SAMPLES_MIN
     return bool(row["is_noise"]) or (row["is_noise"] is None and few)
 

@@ -117,7 +117,7 @@ def lag_figures(document: RunDocument) -> list[str]:
 
 
 def with_failed(document: RunDocument) -> list[str]:
-    """Return percentiles with failed operations at their timeout; empty without failures."""
+    """Return percentiles that count failed operations at the timeout; empty without failures."""
     return _figures("with those at their time-out", document, WITH_FAILED)
 
 

@@ -143,7 +143,8 @@ def _left_line(profile: ProfileSection, shown: list[SymbolRow]) -> Iterator[str]
 def shortened(text: str, width: int) -> str:
     """Return a function's name within the width, with an ellipsis for omitted parts.
 
-    Names of namespaces and classes go first, then the middle; an address stays whole.
+    The function omits names of namespaces and classes first, then the middle of the name. An
+    address is never shortened.
     """
     if len(text) <= width:
         return text

@@ -153,7 +153,7 @@ def _pass_line(label: str, times: PassTimes) -> str:
 
 
 def _weight_lines(test: SpecifiedTestSection, *, all_operations: bool) -> Iterator[str]:
-    """Yield the operations that move the first metric most."""
+    """Yield the operations with the largest weights in the first metric."""
     weighed = test["sensitivity"]
     if not weighed:
         return
@@ -177,7 +177,7 @@ def _moves(weight: SpecifiedWeight) -> tuple[float, float]:
 
 
 def _weight_cells(weight: SpecifiedWeight) -> list[str]:
-    """Return the cells of an operation in the columns of `WEIGHTS`; empty if it has none."""
+    """Return an operation's cells in the columns of `WEIGHTS`; empty if it has no weights."""
     spread, moves = "", spread_moves(weight)
     if weight["seconds_min"] is not None:
         low, high = seconds_text(weight["seconds_min"]), seconds_text(weight["seconds_max"])
@@ -197,7 +197,7 @@ def _aligned(cells: list[str], columns: list[int]) -> str:
 
 
 def _memory_lines(memory: QueryMemory | None, width: int, *, all_operations: bool) -> Iterator[str]:
-    """Yield memory of queries, also at larger scales; without `--all` only the first peak."""
+    """Yield the memory of queries with predictions; without `--all` only the first peak."""
     if memory is None:
         return
     yield ""

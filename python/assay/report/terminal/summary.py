@@ -133,7 +133,7 @@ def width_of(console: Console) -> int:
 
 
 def where_words(where: CauseShares) -> list[str]:
-    """Return the time split in words: the CPU first, then causes, largest first."""
+    """Return the time split as texts: the CPU first, then causes, largest first."""
     parts = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
     return parts or ["time not split"]
 
@@ -261,7 +261,7 @@ def _longest_first(operation: OperationRow) -> tuple[bool, float]:
 
 
 def works_by_operation(profile: ProfileSection | None) -> dict[str, list[str]]:
-    """Return the main kinds of work of each operation, in words; empty if it is not known."""
+    """Return the main kinds of work of each operation as texts; empty if they are not known."""
     if profile is None:
         return {}
     return {
@@ -290,7 +290,7 @@ def _operation_line(
 
 
 def _operation_details(operation: OperationRow, works: list[str]) -> list[str]:
-    """Return the details beside a bar: cores and causes, or kinds of work."""
+    """Return the texts beside an operation's bar: cores and causes, or kinds of work."""
     details = where_words(operation["where"])
     if not works:
         cores = operation["parallelism"]
@@ -399,7 +399,7 @@ def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
 
 
 def _ending(document: RunDocument, width: int) -> list[str]:
-    """Return the place of the report or record, the legal line, and the next commands."""
+    """Return the path of the report or record, the legal notice, and suggested commands."""
     following = [f"{'Next':<{LABEL_WIDTH}}{command}" for command in next_lines(document)]
     label, where = "Record", document["path"]
     if document["report"] is not None:

@@ -117,7 +117,7 @@ def weighed_lines(
 
 
 def _open_ends(metric: MetricPrediction) -> str:
-    """Return the range that the model leaves open, in per cent; empty if it is one figure."""
+    """Return the model's range of a change in per cent; empty if both ends are equal."""
     return _between((metric["change_least"], metric["change_most"]))
 
 
@@ -167,7 +167,7 @@ def _names(metrics: Sequence[MetricPrediction | WhatIfMetric]) -> list[str]:
 
 
 def _columns(prediction: PredictionDocument, *, open_ends: bool) -> list[str]:
-    """Return the meaning of the columns behind the change."""
+    """Return explanations of the columns after the change."""
     sentences = (
         ["Left open: from the least to the most that the model allows."] if open_ends else []
     )
@@ -236,7 +236,7 @@ def _sentences(label: str, sentences: list[str], width: int) -> Iterator[str]:
 
 
 def _shakes(operation: SensitivityRow) -> float:
-    """Return a sort key: the effect of an operation's spread on the last metric."""
+    """Return a sort key: the effect of an operation's varying times on the last metric."""
     last = operation["weights"][-1]
     if last["at_min"] is None or last["at_max"] is None:
         return -abs(float(last["elasticity"]))

@@ -86,7 +86,7 @@ def interval_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
 
 
 def word_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
-    """Return each word of a node's line with its meaning, or why it was not measured."""
+    """Return each figure of a node's line with its meaning, or why it was not measured."""
     meanings = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
     meanings |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}
     return [

@@ -281,7 +281,7 @@ def no_findings(document: RunDocument) -> str:
 
 
 def timeline_words(document: RunDocument, timeline: Timeline | None) -> str:
-    """Return a paragraph on the timeline: how to read it, and which samples are missing."""
+    """Return a paragraph on how to read the timeline, and on missing samples."""
     what = "Operations" if document["conditions"]["clients"] is None else "The phases of the run"
     text = (
         f"{what} and resources on one axis; warm-up is paler. Point at a moment to read all"

@@ -80,12 +80,12 @@ def run_command(run: Run) -> str:
 
 
 def no_profile(run: Run) -> str:
-    """Return why a record has no profile, and how to get one."""
+    """Return why a record has no CPU samples, and how to get them."""
     return OBSERVED_NO_PROFILE if run.kind == KIND_OBSERVED else _run_without_profile(run)
 
 
 def _run_without_profile(run: Run) -> str:
-    """Return why a run has no profile, and how to get one."""
+    """Return why a run has no CPU samples, and how to get them."""
     probe = run.facts.get("probes", {}).get("profile") or {}
     request = run.facts["request"]
     again = f"`{run_command(run)} --profile` takes them."
@@ -180,7 +180,7 @@ def why_no_waits(run: Run, document: RunDocument) -> str | None:
 
 
 def why_no_plans(document: RunDocument) -> str | None:
-    """Return why plans are missing; None if all operations have one."""
+    """Return why plans are missing; None if every operation has a plan."""
     reason = document["plan_capture"]["reason"]
     if document["plans"] and reason is None:
         return None

@@ -23,14 +23,14 @@ ABOUT = (
 
 
 def is_wanted(profile: ProfileSection | str | None) -> bool:
-    """Return whether CPU samples are missing or classify too little of the time."""
+    """Return whether thread times of plans are needed, because CPU samples explain too little."""
     if not isinstance(profile, dict):
         return True
     return profile["classified"] is None or profile["classified"] < CLASSIFIED_ENOUGH
 
 
 def why_words(profile: ProfileSection | str | None) -> str:
-    """Return why plans were used where other runs use CPU samples."""
+    """Return why thread times of plans are shown instead of CPU samples."""
     if not isinstance(profile, dict) or profile["classified"] is None:
         return "The kinds of work come from plans, as there are no CPU samples."
     named = profile["named"] or 0.0

@@ -47,7 +47,7 @@ def no_samples(profile: ProfileSection) -> str:
 
 
 def headline(profile: ProfileSection) -> str:
-    """Return the number of samples and their subject, in one line."""
+    """Return the number of samples and what they cover, in one line."""
     of = f"of {profile['operation']}" if profile["operation"] else "within operations"
     text = (
         f"{samples_text(profile['samples'])} {of}, {seconds_text(profile['seconds'])} of CPU time"
@@ -58,12 +58,12 @@ def headline(profile: ProfileSection) -> str:
 
 
 def samples_text(samples: int, noun: str = "CPU sample") -> str:
-    """Return a number of samples in words."""
+    """Return a number of samples as text."""
     return f"{samples:,} {noun}{'s' if samples != 1 else ''}"
 
 
 def passes_text(passes: int) -> str:
-    """Return a number of passes in words."""
+    """Return a number of passes as text."""
     return f"{passes:,} pass{'es' if passes != 1 else ''}"
 
 
@@ -84,7 +84,7 @@ def facts(profile: ProfileSection) -> Iterator[tuple[str, str]]:
 
 
 def explained_text(profile: ProfileSection) -> str:
-    """Return the shares of samples with a kind of work, and with a name."""
+    """Return the shares of samples with a known kind of work, and with a function name."""
     if profile["classified"] is None:
         return "nothing: there are no samples within operations"
     of = "of all samples" if profile["operation"] else "of the samples"

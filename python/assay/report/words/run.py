@@ -107,7 +107,7 @@ def _workload(document: RunDocument) -> str:
 
 
 def bridge_words(document: RunDocument) -> list[str]:
-    """Return the share of a core that the process between driver and database used, if any."""
+    """Return the CPU use of a process between driver and database, as a share of a core, if any."""
     used = document["accounts"]
     if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
         return []

@@ -83,7 +83,7 @@ def is_rough(storage: StorageSection) -> bool:
 
 
 def notes(storage: StorageSection) -> list[str]:
-    """Return notes on the table, a sentence each."""
+    """Return notes on the table of I/O, one sentence each."""
     sentences = []
     if storage["operations"] and not any(operation["reads"] for operation in storage["operations"]):
         sentences.append(NOTHING_READ)

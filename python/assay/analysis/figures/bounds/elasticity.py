@@ -127,13 +127,13 @@ def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
 
 
 def placed_of(runs: Sequence[StudyRun], ceiling: Ceiling, operation: str) -> Placed | None:
-    """Return an unlimited operation's reads compared with the disk's ceiling; None if not known."""
+    """Return the reads of the unlimited run against the disk's ceiling; None if not known."""
     free = [run for run in runs if is_unhindered(run.run.facts["request"])]
     return placed_reads(middle_run(free, operation).run, ceiling, operation) if free else None
 
 
 def _varies(asked: Asked, factor: str) -> bool:
-    """Return whether the levels of a factor make a resource scarce."""
+    """Return whether a factor's levels limit or slow a resource."""
     chosen = asked.options.get("factor")
     if chosen is not None:
         return bool(factor == chosen)

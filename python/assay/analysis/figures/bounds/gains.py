@@ -1,4 +1,4 @@
-"""The figure of predicted gains: the model's change of a metric for each supposed change."""
+"""Figure of predicted gains: how a model says that each supposed change alters a metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure of the chosen plan compared with forced ones, and with the optimiser's costs."""
+"""Figure that compares the chosen plan with forced plans, and with the optimiser's costs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure that compares forced plans with the chosen one."""
+    """Return the figure that compares the chosen plan with forced plans."""
     parts = {run.part: run.run for run in asked.runs}
     once = parts.get(str(asked.options.get("once", "once")))
     if once is None:

@@ -102,7 +102,7 @@ def _priced(group: list[StudyRun], missing: dict[str, None]) -> list[_Priced]:
 
 
 def _subject(group: list[StudyRun]) -> str:
-    """Return the name of a group: without levels in which its runs differ."""
+    """Return the name of a group of runs, without the levels in which these runs differ."""
     first = group[0]
     same = [
         (factor, name)

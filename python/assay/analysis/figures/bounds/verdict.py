@@ -1,4 +1,4 @@
-"""Figure of a query's bound, from runs without its computation and without read-ahead."""
+"""Figure of the resource that limits a query, from runs without computation or read-ahead."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _reason_missing(run: Run) -> str | None:
-    """Return why a run's loss to barriers is unknown; None if it is known."""
+    """Return why the time that a run lost at barriers is not known; None if it is known."""
     cluster = summary_of(run).cluster
     if cluster is None:
         return "it is one server, which waits for no other"

@@ -63,9 +63,9 @@ class Quantified:
 
     Attributes:
         key: Second part of a measure's key, after the number of nodes.
-        title: Title for readers, also the head of its column.
-        unit: Unit, as in `quantities.text`.
-        of: Returns the value for a run.
+        title: Title of the quantity, which also heads its table column.
+        unit: Unit of the quantity, as in `quantities.text`.
+        of: Function that returns the quantity of a run.
     """
 
     key: str
@@ -127,7 +127,7 @@ class Spanned:
 
     @property
     def name(self) -> str:
-        """Name of the subject."""
+        """Return the name of the subject."""
         return self.subject.name
 
     @property
@@ -136,11 +136,11 @@ class Spanned:
         return bool(workers_of(self.subject.first))
 
     def of(self, what: Quantified, nodes: int) -> Spread | None:
-        """Return the spread of a quantity over the rounds of a number of nodes."""
+        """Return the spread of a quantity over the rounds with this number of nodes."""
         return spread(what.of(run.run) for run in self.runs.get(nodes, ()))
 
     def growth(self, what: Quantified, nodes: int) -> Factor | None:
-        """Return the factor relative to the fewest nodes, over rounds that have both."""
+        """Return a quantity's factor relative to the fewest nodes, over rounds that have both."""
         first = {run.round: what.of(run.run) for run in self.runs[min(self.runs)]}
         there = {run.round: what.of(run.run) for run in self.runs[nodes]}
         pairs = [(first.get(number), value) for number, value in there.items()]

@@ -108,7 +108,7 @@ def whole_of(gain: SplitGain | None) -> str:
 
 
 def statement_label(operation: str | None, statement: str | None) -> str:
-    """Return the label of a statement or an operation; without one, `all operations`."""
+    """Return the label of a statement or operation; `all operations` if no name is given."""
     return "all operations" if operation is None else name_of(operation, statement)
 
 

@@ -18,11 +18,11 @@ BASE = "the engine that others are told in times of; without it, or where it was
 
 
 def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
-    """Return the subject that others are compared with; None if there is only one.
+    """Return the subject that others are compared with; None for a single subject.
 
     Args:
-        subjects: Subjects in their order.
-        wanted: Name of an engine.
+        subjects: Subjects of the figure, in its order.
+        wanted: Name of the engine to compare with.
     """
     if len(subjects) < 2:  # noqa: PLR2004 - nothing to compare
         return None
@@ -31,13 +31,13 @@ def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
 
 
 def key_of(key: str, base: Subject, wanted: object) -> str:
-    """Return the key of a ratio to a base. It includes a base that the study does not name."""
+    """Return the key of a ratio to a base, including a base that the study does not name."""
     is_asked = wanted is None or base.first.facts["engine"]["name"] == wanted
     return key if is_asked else f"{key} of {base.name}"
 
 
 def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
-    """Return pairs of an engine's first subject and each later one with another version."""
+    """Return pairs of an engine's first version and each later version, as subjects."""
     first: dict[str, Subject] = {}
     for subject in subjects:
         engine = subject.first.facts["engine"]
@@ -53,7 +53,7 @@ def by_round(subject: Subject, quantity: Callable[[Run], float | None]) -> dict[
 
 
 def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | None:
-    """Return the factor relative to the base, over rounds that both have; None without a round."""
+    """Return the factor relative to the base over common rounds; None without such rounds."""
     return factor_of([value / base[number] for number, value in values.items() if number in base])
 
 

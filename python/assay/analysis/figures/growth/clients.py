@@ -94,7 +94,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def clients_of(run: Run) -> int | None:
-    """Return the number of concurrent sessions of a run; None if the run is not a load."""
+    """Return the number of concurrent sessions of a run; None for a run without a load."""
     load = load_of(run.facts)
     return None if load is None else load.clients
 

@@ -108,7 +108,7 @@ def _targets(asked: Asked) -> tuple[float, ...]:
     """Return the scales to which the figure extrapolates costs.
 
     Raises:
-        UsageError: If an entry is not a valid scale.
+        UsageError: If the option contains an invalid scale.
     """
     option = asked.options.get("extrapolate")
     several = option if isinstance(option, list | tuple) else [] if option is None else [option]

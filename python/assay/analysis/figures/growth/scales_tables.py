@@ -38,7 +38,7 @@ class Drawn:
         name, title: Name of the chart, and its title, which names the values.
         axis: Title of the size axis.
         unit: Unit of the costs.
-        curves: Cost by name of the curve.
+        curves: Cost that each curve draws, by the curve's name.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Drawn:
 
 
 def table_name(name: str, subject: str, comparisons: Mapping[str, Compared]) -> str:
-    """Return the name of a subject's table, which includes the subject if there are several."""
+    """Return the name of a subject's table, with the subject's name if there are several."""
     return name if len(comparisons) == 1 else f"{name} {subject}"
 
 

@@ -27,10 +27,10 @@ class Quantified:
 
     Attributes:
         key: Second part of a measure's key, after the number of clients.
-        title: Title for readers.
-        head: Head of its column.
-        unit: Unit, as in `quantities.text`.
-        of: Returns the value for a run.
+        title: Title of the quantity for readers.
+        head: Heading of the quantity's table column.
+        unit: Unit of the quantity, as in `quantities.text`.
+        of: Function that returns the quantity of a run.
     """
 
     key: str
@@ -66,7 +66,7 @@ class Swept:
         return self.subject.name
 
     def of(self, what: Quantified, clients: int) -> Spread | None:
-        """Return the spread of a quantity over the rounds of a number of clients."""
+        """Return the spread of a quantity over the rounds with this number of clients."""
         return spread(what.of(run.run) for run in self.runs.get(clients, ()))
 
     @property

@@ -1,4 +1,4 @@
-"""The device reads of each run of a study while its query ran, for several figures."""
+"""Device reads of each run of a study during its query, for several kinds of figures."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ OTHERS_MAX = 0.1
 
 @dataclass(frozen=True)
 class QueryReads:
-    """Means over the executions of one operation in one run. Unobserved values are None.
+    """Means over an operation's executions in one run. Values that were not observed are None.
 
     Attributes:
         operation: Name of the operation.
-        seconds: Service time.
+        seconds: Service time of the operation.
         reads: Number of read requests to the device.
-        read_bytes: Bytes of these reads.
+        read_bytes: Bytes that the device read.
         mean_read_bytes: Mean size of a read in bytes.
         reads_per_s: Reads a second while the operation ran.
         read_bytes_per_s: Bytes read a second while the operation ran.
@@ -59,7 +59,7 @@ FIELDS = tuple(name for name in QueryReads.__dataclass_fields__ if name != "oper
 def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
     """Return the device reads of one operation of a run, by default of the longest operation.
 
-    The result is None if executions overlap, or none succeeded.
+    The result is None if executions overlap, or if no execution succeeded.
     """
     rows = operation_reads(run)
     operations = rows["operation"].unique().to_list()

@@ -114,7 +114,7 @@ def placed_reads(run: Run, ceiling: Ceiling, operation: str | None = None) -> Pl
 
 @lru_cache(maxsize=256)
 def reads_of(run: Run, operation: str | None = None) -> Reads | None:
-    """Return the disk reads of an operation of a run; None if unknown, or without any."""
+    """Return the disk reads of a run's operation; None if not known, or if it read nothing."""
     observed = None if is_disturbed(run, operation) else query_reads(run, operation)
     if observed is None or not observed.mean_read_bytes or observed.reads_per_s is None:
         return None

@@ -172,7 +172,7 @@ def _refused(
 
 
 def _gain_text(hold_out: HoldOut, metric: Metric) -> str:
-    """Return the change of the metric in words, with its interval."""
+    """Return the change of the metric as text, with its interval."""
     mean = change_text(_change(hold_out.mean or 0.0, metric))
     if hold_out.interval is None or hold_out.interval[1] - hold_out.interval[0] >= WIDE:
         return f"{mean} (too few pairs to say how far)"

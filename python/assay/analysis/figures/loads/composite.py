@@ -79,7 +79,7 @@ def _reported(run: Run, kind: str) -> float | None:
 
 
 def gain(run: Run, kind: str) -> float | None:
-    """Return the share by which the second run's metric is higher; None for a single run."""
+    """Return the second run's relative gain in the metric; None for a test with one run."""
     first, second = (metric_of_run(run, kind, number) for number in (1, 2))
     return second / first - 1 if first and second else None
 

@@ -60,11 +60,11 @@ class Group:
     """The runs of one part of the study.
 
     Attributes:
-        part: Name of the part.
-        key: Key of its measure.
+        part: Name of the study's part.
+        key: Key of the group's measure.
         title: Title of the group.
         base: Subject whose times are the divisor; None if there is no other subject.
-        mixes: Mixes by name of subject, then by round and workload.
+        mixes: Measured mixes by name of subject, then by round and workload.
     """
 
     part: str
@@ -79,15 +79,15 @@ class Group:
         return [name for name in self.mixes if name != self.base] if self.base else []
 
     def whole(self, name: str) -> Factor | None:
-        """Return mean latency relative to the base, as a geometric mean over workloads."""
+        """Return mean latency relative to the base, as a geometric mean over all workloads."""
         return self._over(name, lambda mix: {"": mix.mean_s})
 
     def alike(self, name: str) -> Factor | None:
-        """Return latency relative to the base, with equal weight for each operation."""
+        """Return latency relative to the base, in which each operation has equal weight."""
         return self._over(name, lambda mix: mix.means_s)
 
     def operation(self, name: str, workload: str, operation: str) -> Factor | None:
-        """Return mean latency of one operation relative to the base."""
+        """Return the mean latency of one operation relative to the base."""
         values = self.seconds(name, workload, operation)
         return times(values, self.seconds(self.base or "", workload, operation))
 

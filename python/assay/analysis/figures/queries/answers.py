@@ -63,7 +63,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def result_of(run: StudyRun) -> CheckResult | None:
-    """Return the result of the check of answers; None if the run was not checked."""
+    """Return a run's result of the check of answers; None if answers were not checked."""
     return next((result for result in run.checks if result.check == CHECK), None)
 
 

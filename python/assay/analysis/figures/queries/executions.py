@@ -46,7 +46,7 @@ SPREAD_COLUMNS = (
 
 
 def longest(run: Run) -> str | None:
-    """Return the operation with the longest time; None if none has a time."""
+    """Return the operation with the longest time; None if no operation has a time."""
     timed = {name: seconds for name, seconds in seconds_of(run).items() if seconds is not None}
     return max(timed, key=lambda name: timed[name], default=None)
 

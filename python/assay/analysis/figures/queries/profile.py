@@ -56,14 +56,14 @@ SAMPLES_MIN, A_SHARE, DEVIATIONS = 1000, 0.1, 1.96
 
 @dataclass(frozen=True)
 class WorkProfile:
-    """The time of a run by kind of work.
+    """The time of a run, split by kind of work.
 
     Attributes:
         source: `CPU samples`, or `plans` for the engine's own times.
         seconds: Seconds by kind of work: CPU seconds of samples, or the operators' own time in
             plans.
-        queries: Operations with most of each kind of work, largest first.
-        sampled: The samples; None if the source is plans.
+        queries: Operations with the largest shares of each kind of work, largest first.
+        sampled: The CPU samples; None if the source is plans.
         doubt: Caveat on the source. None means no caveat.
     """
 

@@ -1,4 +1,4 @@
-"""Finds that the load generator or the client's fetching was the limit, not the engine."""
+"""Finds runs that the load generator, or the client's fetching of rows, limited."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROWS_MIN = 1_000
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a saturated load generator, or else the time that the engine waited for its client."""
+    """Return the finding of a saturated load generator, or else of the engine's client waits."""
     saturated = saturation(case)
     if saturated is not None and saturated >= SATURATED_SHARE:
         return [_saturated(case, saturated)]

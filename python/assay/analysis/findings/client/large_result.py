@@ -1,4 +1,4 @@
-"""Results so large that sending them is much of the engine's work."""
+"""Results so large that the engine spends much of its work on sending them."""
 
 from __future__ import annotations
 

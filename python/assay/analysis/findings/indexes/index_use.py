@@ -53,8 +53,8 @@ class Unused:
     """An index that a scan does not use.
 
     Attributes:
-        index: The index.
-        why: The reason, as the end of a sentence.
+        index: The index that the scan does not use.
+        why: Reason why the scan does not use the index, as the end of a sentence.
         to_try: Change that makes the index usable again.
         at: Place of the evidence in the report.
         alternative: Plan without this obstacle, if it was captured.
@@ -110,7 +110,7 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
 
 
 def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
-    """Return True if plans for known values use the index and are faster than the generic one."""
+    """Return True if plans for known values use the index and are faster than the generic plan."""
     return any(
         other.kind == "custom" and index.name in other.indexes and _was_faster(other)
         for other in others
@@ -118,7 +118,7 @@ def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
 
 
 def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
-    """Return the index of a scanned table that a join's condition makes unusable; None without one.
+    """Return the index of a scanned table that a join's condition makes unusable; else None.
 
     The index is unusable if the condition applies an expression to the table's column.
     """
@@ -164,7 +164,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
 
 
 def _hint(index: Index, text: str) -> str | None:
-    """Return the hint in a statement that keeps this index from being used; None without."""
+    """Return the hint in a statement that keeps this index from being used; None without a hint."""
     for match in _HINT.finditer(text):
         names = set(re.findall(r"\w+", match[2].lower()))
         is_named = index.name.lower() in names
@@ -247,7 +247,7 @@ def _is_text(index: Index) -> bool:
 
 
 def _called(condition: str, name: str) -> slice | None:
-    """Return the span of the function call around a column; None if there is none."""
+    """Return the position of a function call around a column; None if there is no call."""
     for match in _CALL.finditer(condition):
         call = slice(match.start(), end_of_call(condition, match.end()))
         if match[1].lower() not in _NO_CALL and re.search(name, condition[call]):

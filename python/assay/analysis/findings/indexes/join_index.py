@@ -73,7 +73,7 @@ def rows_read(scan: PlanNode) -> float:
 
 
 def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
-    """Return True if few outer rows each read a whole table for few matches.
+    """Return True if few outer rows cause full scans of an inner table.
 
     Small tables do not count. If far more outer rows came than estimated, the estimate is the cause
     instead. A nested loop compares each outer row with each inner row.

@@ -1,7 +1,7 @@
 """Full scans that keep a few rows, for which no index exists.
 
-The catalogue is checked first: an existing index that begins with a column of the condition is
-another cause, an unused index.
+If the catalogue has an index that begins with a column of the condition, the cause is an unused
+index instead.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[
 def usable_index(
     case: Case, table: str, columns: Sequence[str], schema: str | None
 ) -> Index | None:
-    """Return an index of the table that begins with one of these columns; None without one.
+    """Return an index of the table whose first column is one of these; None without one.
 
-    A hidden, broken or partial index serves no query that does not name it, so it does not count.
+    Hidden, invalid and partial indexes do not count, because they do not serve an arbitrary query.
     """
     wanted = {column.lower() for column in columns}
     for index in case.indexes_of(table, schema):

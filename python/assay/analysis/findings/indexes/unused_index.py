@@ -1,4 +1,4 @@
-"""Full scans for a few rows although an index exists: the reason why it is not used."""
+"""Full scans for a few rows although an index exists, and the reason why it is not used."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _join_findings(case: Case) -> list[Finding]:
-    """Return findings of joins that read a whole table because their condition hides its index."""
+    """Return findings of joins that read a whole table because a condition hides its index."""
     nodes = timed_nodes(case)
     findings = []
     for join, scan in wasteful_joins(nodes):

@@ -28,7 +28,7 @@ WARM_UP_S = "60"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding on time spent waiting for reads, and whether that continued."""
+    """Return a finding on time spent waiting for reads, and on whether the waits went on."""
     parts, read, warmed = ("disk_read", *_unnamed(case)), storage_bytes(case), _is_warmed(case)
     case = case.with_measured(*parts)
     fractions = waited(case, *parts)

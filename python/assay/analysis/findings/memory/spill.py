@@ -102,7 +102,7 @@ def _spilled_bytes(timed: Timed) -> int:
 
 
 def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
-    """Return the bytes that each operation spilled, if they are enough to matter."""
+    """Return the bytes that each operation spilled, without negligible amounts."""
     wrote: dict[str, float] = {}
     for timed in spilled:
         wrote[timed.operation] = wrote.get(timed.operation, 0.0) + _spilled_bytes(timed)

@@ -1,4 +1,4 @@
-"""Times in which nearly all nodes were idle between two phases of full load."""
+"""Barriers: times in which nearly all nodes were idle between two phases of full load."""
 
 from __future__ import annotations
 

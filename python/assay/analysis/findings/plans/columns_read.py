@@ -39,7 +39,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
-    """Return the columns that a scan reads needlessly; empty if not known.
+    """Return the columns that a scan reads and nothing needs; empty if not known.
 
     If the statement does not name the table, a view does, and the view names the needed columns.
     """

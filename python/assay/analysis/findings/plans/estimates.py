@@ -1,4 +1,4 @@
-"""Row estimates that were too small, and the operators that were chosen because of them.
+"""Row estimates that were too small, and operators that were chosen because of them.
 
 An optimiser that expects few rows joins row by row, and gives a sort or a hash too little memory.
 Only an underestimate with a known effect is reported.
@@ -28,7 +28,8 @@ class Hurt:
     """A wrong row estimate and the operators that it made slow.
 
     Attributes:
-        origin: The lowest operator with the wrong estimate; those below it were estimated well.
+        origin: Lowest operator with the wrong estimate. The estimates of operators below it were
+            right.
         victims: Operators that the optimiser chose for fewer rows, with their shares of the time.
     """
 

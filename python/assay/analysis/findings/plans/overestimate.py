@@ -1,7 +1,7 @@
 """A row estimate that was far too large, and led to a plan for many rows although there were few.
 
-Such a plan looks reasonable, because full scans, sorts and hashes are right for many rows. So it is
-reported only if the same statement was clearly faster with another plan.
+A plan for many rows looks reasonable, because full scans, sorts and hashes are right for many rows.
+So an overestimate is reported only if the same statement was clearly faster with another plan.
 """
 
 from __future__ import annotations

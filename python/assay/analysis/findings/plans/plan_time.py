@@ -1,6 +1,7 @@
 """Computes the share of an operation's time that each operator of its plans took.
 
-A plan is captured outside of the timed part and is slower, so its times count only as proportions.
+A plan is captured outside of the timed part and runs slower then, so only the proportions of its
+times count.
 The proportions divide the operation's timed computing time, including waits for a CPU. Time in
 commits, locks and the network belongs to no operator.
 """
@@ -119,5 +120,5 @@ def reach_of(timed_operators: Iterable[Timed]) -> dict[str, float]:
 
 
 def scaled(fractions: Mapping[str, float], factor: float) -> dict[str, float]:
-    """Return fractions times a factor."""
+    """Return fractions by operation multiplied by a factor."""
     return {operation: fraction * factor for operation, fraction in fractions.items()}

@@ -51,7 +51,7 @@ def is_faster_by_default(alternative: Alternative) -> bool:
 def tried_finding(
     case: Case, method: str, name: str, better: Sequence[Alternative], does: str
 ) -> list[Finding]:
-    """Return the finding of one setting, if it costs a relevant part of the time.
+    """Return the finding of one setting; empty if it costs no relevant part of the time.
 
     Args:
         case: The run.

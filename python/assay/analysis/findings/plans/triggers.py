@@ -85,7 +85,7 @@ def _fraction(case: Case, operation: str, seconds: float) -> float:
 def _for_key(
     case: Case, check: Trigger, fractions: Mapping[str, float]
 ) -> tuple[str, Advice | None]:
-    """Return the text on a foreign key's check, and the advice that can be carried out."""
+    """Return a text on a foreign key's check, and advice that `assay try` can carry out."""
     found_by = "so that rows that refer to a changed row are found by it"
     keys = [key for key in case.foreign_keys if key.name == check.constraint]
     key = next((key for key in keys if key.refers_to == check.table), None)

@@ -36,7 +36,7 @@ PART_SHARE_MIN = 0.02
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the largest parts of the time; no finding without accounts of time or CPUs."""
+    """Return a finding on the largest parts of the time; none without accounts of time or CPUs."""
     if (saturation(case) or 0.0) >= SATURATED_SHARE:
         return []
     tree = case.time

@@ -132,7 +132,7 @@ def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
 
 
 def _second_is_better(case: Case) -> float | None:
-    """Return the share by which the second power test's metric is higher than the first's.
+    """Return the relative gain of the second power test's metric over the first test's.
 
     The result is None if the test has no metric.
     """

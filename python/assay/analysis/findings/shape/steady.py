@@ -71,7 +71,7 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
 
 
 def _not_steady(case: Case, mixes: Mixes) -> Finding:
-    """Return the finding on the series that drifts farthest beyond its bound."""
+    """Return the finding on the series that drifts farthest beyond its limit."""
     state = mixes.state
     broken = [drift for drift in state.drifts if not drift.kept]
     over = f"in {mixes.mixes:,} mixes"

@@ -1,4 +1,4 @@
-"""Settings that cost time by themselves: a wait before each commit, a log of each statement.
+"""Settings that cost time by themselves, such as a delay of commits or a log of each statement.
 
 The engine's `advice.toml` declares these settings, with the value from which they cost time. Memory
 settings that differ from their default are tried: statements are executed with both values.

@@ -115,7 +115,7 @@ def _own_finding(
 
 
 def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
-    """Return the finding of locks whose holder was not seen."""
+    """Return the finding of locks whose holding session no sample showed."""
     timeout = case.setting(LOCK_TIMEOUT) if name == LOCK else None
     if timeout is not None and timeout.limits is not None:
         return _one_writer_finding(case, fractions, timeout)

@@ -1,4 +1,4 @@
-"""Limits and changes to the host in the document of a run."""
+"""Types of a run's document on limits and changes to the host."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class LimitRow(TypedDict):
     """Share of periods in which the limit's CPU time ran out, or how often memory reached its
     limit; null for other limits."""
     binding: bool | None
-    """Whether the limit slowed the engine; null if not known."""
+    """Whether the limit slowed the engine; null if that is not known."""
     in_effect: bool
     """Whether the kernel reported the requested limit."""
     words: str
 
 
 class SlowedSection(TypedDict):
-    """Resources that were made slower by stopping the engine."""
+    """Resources that were made slower for the engine by stopping it."""
 
     asked: dict[str, float]
     """Requested slowing factor by resource."""
@@ -64,7 +64,7 @@ class ChangesSection(TypedDict):
     version: int | None
     """Version of the kernel's control groups; null if nothing was limited."""
     device: str | None
-    """The device to which disk limits apply."""
+    """The device to which disk limits apply; null without disk limits."""
     limits: list[LimitRow]
     notes: list[str]
     oom_kills: int | None

@@ -1,4 +1,4 @@
-"""Nodes of a cluster in the document of a run."""
+"""Types of a run's document on the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ClusterInterval(TypedDict):
     """Work of the nodes between two readings of their counters."""
 
     begun_s: float
-    """Seconds since the measured part began."""
+    """Start of the interval, in seconds since the measured part began."""
     ended_s: float
     seconds: float
     """Length of the interval in seconds."""
@@ -93,7 +93,7 @@ class NodeWork(TypedDict):
     read_bytes_per_s: MeasuredValue
     """Bytes of data a second that the node read."""
     cpu_cores: MeasuredValue
-    """CPU seconds a second: 1 is 100 % of one core."""
+    """CPU seconds of the node per second: 1 is 100 % of one core."""
     waiting_share: MeasuredValue
     """Share of task time spent waiting for data from other nodes, or for other nodes to accept
     data."""
@@ -153,13 +153,13 @@ class ClusterOperation(TypedDict):
 
 
 class ClusterSection(TypedDict):
-    """Nodes of a cluster and the work of each."""
+    """The nodes of a cluster, and the work of each node."""
 
     title: str
     """Title of the engine's kind of node."""
     nodes: list[ClusterMember]
     platform_cores: MeasuredValue
-    """Cores that all nodes may use; null if some are on other hosts."""
+    """Number of cores that all nodes may use; null if some nodes are on other hosts."""
     says: dict[str, str]
     """Description of each measure of the nodes' work."""
     missing: dict[str, str]

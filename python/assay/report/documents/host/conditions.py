@@ -1,4 +1,4 @@
-"""Conditions of a run in its document, and the host it ran on."""
+"""Types of a run's document on its conditions and its host."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ConditionsSection(TypedDict):
     arrival: str | None
     """Arrival of operations in the measured part: power, closed or open."""
     clients: int | None
-    """Number of concurrent sessions; null in the power order."""
+    """Number of concurrent sessions of the load; null in the power order."""
     rate_per_s: MeasuredValue
     """Operations a second that became due; null unless the load is open."""
     time_s: MeasuredValue
@@ -55,7 +55,7 @@ class ConditionsSection(TypedDict):
     killed: bool
     """Whether the run killed the engine at the end of the load's time."""
     state: str | None
-    """Description of the memory's content at the start; null if not recorded."""
+    """Description of the cached data at the start; null if not recorded."""
     parameters: str
     """Source of the queries' parameters: default, or drawn from the seed."""
     seed: int
@@ -71,7 +71,7 @@ class ConditionsSection(TypedDict):
     """Note on tables that the engine stores in key order regardless of sorting; null without such
     tables, or if nothing was sorted."""
     prepare: list[str]
-    """Files of SQL that changed the loaded data before anything was timed."""
+    """SQL files that changed the loaded data before anything was timed."""
     operations: list[str]
     """Operations of the workload that were executed; empty means all."""
     remove: list[str]
@@ -103,7 +103,7 @@ class HostSection(TypedDict):
     """Summary of the machine that the run used. The record's environment.json has all facts."""
 
     cpus: int | None
-    """CPUs that the run was allowed to use."""
+    """Number of CPUs that the run was allowed to use."""
     cpu_model: str | None
     virtual: bool | None
     """Whether the host is a virtual machine."""

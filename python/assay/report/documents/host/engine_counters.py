@@ -1,4 +1,4 @@
-"""Counters of the engine in the document of a run."""
+"""Types of a run's document on the counters of the engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CounterRow(TypedDict):
     unit: str
     """Unit of `total`, `last` and `operations`: bytes, s, or the counted thing."""
     kind: Literal["counter", "gauge"]
-    """A counter grows, a gauge goes up and down."""
+    """Kind of figure. A counter only grows; a gauge goes up and down."""
     to_try: str | None
     """Advice from the engine's declaration for a high value of the counter; null without one."""
     total: MeasuredValue
@@ -45,7 +45,7 @@ class ActivityInterval(TypedDict):
     """The engine's activity line for one interval."""
 
     begun_s: float
-    """Seconds since the beginning of the measured part."""
+    """Start of the interval, in seconds since the measured part began."""
     ended_s: float
     line: str
 
@@ -78,7 +78,7 @@ class IndexWorkRow(TypedDict):
 
     object: str
     holds: Literal["literals", "iris", "quads"] | None
-    """Content of the index in an RDF store."""
+    """Content of the index in an RDF store; null for other indexes."""
     touches: MeasuredValue
     """Number of rows that were found through the index."""
     reads: MeasuredValue

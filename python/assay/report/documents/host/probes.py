@@ -1,4 +1,4 @@
-"""Costs of probes in the document of a run."""
+"""Types of a run's document on the costs of probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CPU time of a server's sessions in the document of a run."""
+"""Types of a run's document on the CPU time of a server's sessions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SessionsSection(TypedDict):
     cpu_s: float
     """CPU seconds of all processes of the server."""
     sessions: list[SessionRow]
-    """Each session of the load generator with the processes that worked for it."""
+    """CPU use of each session of the load generator, including the processes that worked for it."""
     background: list[ProcessesRow]
     """Background processes of the server, which serve no client."""
     ours: list[ProcessesRow]

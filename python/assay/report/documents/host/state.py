@@ -1,4 +1,4 @@
-"""The state at the start of the timed part, in the document of a run."""
+"""Types of a run's document on the state at the start of the timed part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class CachedObject(TypedDict):
     """A table or an index in the engine's own cache."""
 
     name: str
-    """Name of the table or index in the engine; empty for all together."""
+    """Name of the table or index in the engine; empty for the sum of all."""
     cached_bytes: int
     bytes: int | None
     """Total size of the cached table or index in bytes; null if not reported."""
@@ -24,11 +24,11 @@ class StateSection(TypedDict):
 
     asked: Literal["hot", "cold", "os-warm", "loaded"]
     passes: int | None
-    """Number of untimed passes before the timed ones; null for a mix."""
+    """Number of untimed passes before the timed passes; null for a mix."""
     words: str
     """Name of the starting state for headings."""
     reached: bool
-    """Whether the check of the state passed."""
+    """Whether the run reached the requested starting state."""
     how: list[str]
     """Steps that were taken to reach the starting state."""
     left: list[str]

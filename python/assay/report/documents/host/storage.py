@@ -1,4 +1,4 @@
-"""The data's device and the CPUs in the document of a run."""
+"""Types of a run's document on the data's device and the CPUs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RequestsRow(TypedDict):
     mean_run_reads: MeasuredValue
     mean_run_bytes: MeasuredValue
     runs: int
-    """Number of runs of sequential reads."""
+    """Number of runs, in which each read continues where the previous one ended."""
 
 
 RequestsFigure = Literal[
@@ -85,7 +85,7 @@ class RequestsSection(TypedDict):
     distances: list[DistanceRow]
     """Number of reads by distance from the end of the previous read."""
     run_lengths: list[RunLengthRow]
-    """Sequential runs by their number of reads, in powers of two."""
+    """Number of sequential runs by their number of reads, in powers of two."""
     others_reads: CountedValue
     """Number of reads by processes other than the engine's, which these figures exclude; null if
     the engine's processes are not known."""

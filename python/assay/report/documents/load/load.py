@@ -1,4 +1,4 @@
-"""A load over time and its stalls, in the document of a run."""
+"""Types of a run's document on a load over time and its stalls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics in the document of a run."""
+"""Types of a run's document on the metrics of the whole run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class RunMetrics(TypedDict):
-    """Figures of the run as a whole."""
+    """Metrics of the run as a whole."""
 
     total_seconds: MeasuredValue
     """Sum of the operations' median times, in seconds."""

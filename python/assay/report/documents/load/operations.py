@@ -1,4 +1,4 @@
-"""Operations in the document of a run, and the causes of their time."""
+"""Types of a run's document on operations and the causes of their time."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ class CauseShares(TypedDict):
 
 
 class OperationRow(TypedDict):
-    """One operation of the measured part."""
+    """Times and resources of one operation in the measured part."""
 
     name: str
     title: str
     """Short description of the operation."""
     seconds: MeasuredValue
-    """Median service time over the successful passes."""
+    """Median service time over the successful passes, in seconds."""
     seconds_min: MeasuredValue
     seconds_max: MeasuredValue
     share: MeasuredValue
@@ -150,10 +150,10 @@ class WhereSection(TypedDict):
 
 
 class CoverageDoubt(TypedDict):
-    """An operation with too little or too much accounted time."""
+    """An operation of which too little or too much time is accounted for."""
 
     operation: str
     share: float
-    """Missing or excess time, as a share of the time of its threads at work."""
+    """Missing or excess time, as a share of the time of the operation's threads at work."""
     is_split: bool
     """Whether the operation's time is split into parts nevertheless."""

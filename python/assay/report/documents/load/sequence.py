@@ -37,9 +37,9 @@ class SequenceSection(TypedDict):
 
     clients: int
     size: float
-    """Size of the data for the name of the result, counted in `size_name`."""
+    """Size of the data, counted in `size_name`, as part of the result's name."""
     size_name: str
-    """Unit of the size, such as triples; the name of the scale if none were loaded."""
+    """Unit of the data's size, such as triples; the name of the scale if no triples were loaded."""
     mixes: int
     """Number of complete mixes."""
     operations_s: float

@@ -14,7 +14,7 @@ SpecifiedMetricKind = Literal["power", "throughput", "composite"]
 
 
 class RefreshFunctions(TypedDict):
-    """The refresh functions of a test."""
+    """The refresh functions of a specified test."""
 
     insert: str
     delete: str

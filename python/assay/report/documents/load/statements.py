@@ -1,4 +1,4 @@
-"""Statements of operations in the document of a run."""
+"""Types of a run's document on the statements of operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StatementTail(TypedDict):
     """The statement that makes the slowest executions of an operation slow."""
 
     statement: str
-    """The statement with the largest part of the extra time, or 'earlier attempts'."""
+    """Name of the statement with the largest part of the extra time, or `earlier attempts`."""
     share: float
     """The statement's share of the extra time in the slowest executions."""
     tail_share: float

@@ -1,4 +1,4 @@
-"""Steadiness of query mixes in the document of a run."""
+"""Types of a run's document on the steadiness of query mixes."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ class SteadySection(TypedDict):
 
     clients: int
     warmup_mixes: int
-    """Number of mixes that ended before the measured ones."""
+    """Number of mixes that ended before the measured part."""
     mixes: int
-    """Number of measured mixes that ended."""
+    """Number of mixes that ended in the measured part."""
     mixes_max: int | None
     """Maximum number of mixes for a run that continues until mixes are steady; null for other
     runs."""

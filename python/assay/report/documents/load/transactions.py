@@ -1,4 +1,4 @@
-"""A specified mix of transactions in the document of a run."""
+"""Types of a run's document on a specified mix of transactions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TransactionRate(TypedDict):
     value: float
     """Number of successful executions in each period of the rate, such as a minute."""
     counted: int
-    """Total number of successful executions."""
+    """Total number of successful executions of the rate's operation."""
     operation: str
     seconds: float
     waits: bool

@@ -1,4 +1,4 @@
-"""Thread time of plans by kind of work, in the document of a run."""
+"""Types of a run's document on thread time of plans by kind of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans and the cost of capturing them, in the document of a run."""
+"""Types of a run's document on plans and the cost of capturing them."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class TriggerRow(TypedDict):
 
 
 class PlanReads(TypedDict):
-    """The reads that a statement requested from storage."""
+    """Reads from storage that a statement requested."""
 
     source: str
     """Source of the read counts."""
     index_lookups: MeasuredValue
-    """Number of index look-ups."""
+    """Number of index look-ups by the statement."""
     index_rows: MeasuredValue
     """Number of rows or index entries that were read after index look-ups."""
     scan_rows: MeasuredValue
@@ -79,9 +79,9 @@ class PlanTable(TypedDict):
     read: list[str] | None
     """Columns that the engine reports as read; null if it does not report them."""
     needed: list[str]
-    """Columns that the statement names."""
+    """Columns of the table that the statement names."""
     unneeded: list[str]
-    """Columns that are read and not named by the statement."""
+    """Columns of the table that the statement reads but does not name."""
     unneeded_bytes: CountedValue
     """Maximum bytes of the unneeded columns in a row, by their types; null if a column has no
     declared width."""
@@ -164,7 +164,7 @@ class PlanOperator(TypedDict):
     index: str | None
     """The index that the operator reads; null without one."""
     schema: str | None
-    """The schema of the table; null if the engine does not report it."""
+    """Name of the table's schema; null if the engine does not report it."""
     condition: str | None
     """Condition or key of the operator's join, filter, grouping or sort, as the engine writes
     it."""
@@ -183,10 +183,11 @@ class PlanOperator(TypedDict):
     workers_planned: MeasuredValue
     """Number of parallel workers that the optimiser planned."""
     workers_launched: MeasuredValue
-    """Number of planned workers that were started."""
+    """Number of the planned parallel workers that were started."""
     cut_short: bool
-    """Whether the operator was stopped early, for example by a limit. Then fewer rows than
-    estimated are no error of the estimate."""
+    """Whether the operator was stopped early, for example by a limit. Then the operator returns
+    fewer rows than estimated although the estimate is right.
+    """
     removed_rows: MeasuredValue
     """Number of rows that the operator read and its condition removed."""
     read_bytes: CountedValue

@@ -1,4 +1,4 @@
-"""CPU samples in the document of a run."""
+"""Types of a run's document on CPU samples."""
 
 from __future__ import annotations
 
@@ -58,8 +58,9 @@ class SamplingSection(TypedDict):
     unplaced: int
     """Number of background samples that may belong to an operation which cannot be determined."""
     told_apart: bool
-    """Whether samples are assigned to operations. Otherwise a single entry represents all
-    operations."""
+    """Whether samples are assigned to operations. If false, a single entry represents all
+    operations.
+    """
     artefacts: list[ArtefactRow]
     """Samples within operations that carry no information on the engine, by reason."""
 
@@ -93,7 +94,7 @@ class SymbolRow(TypedDict):
     operations: list[str]
     """Operations with a relevant share of the function's samples, largest share first."""
     operations_all: bool
-    """Whether the function occurs in every operation."""
+    """Whether the function has samples in every operation."""
     members: list[SymbolMember]
     """The first functions that share this row; empty for a single function."""
     members_count: int
@@ -128,7 +129,7 @@ class ProfileSection(TypedDict):
     seconds: float
     """CPU seconds that these samples represent."""
     passes: int
-    """Number of measurements of the operation that was measured most often."""
+    """Number of passes of the operation that was measured most often."""
     sampling: SamplingSection
     classified: MeasuredValue
     """Share of samples within all operations that have a kind of work."""

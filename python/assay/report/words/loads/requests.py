@@ -73,7 +73,7 @@ def rows(requests: RequestsSection) -> list[tuple[str, list[float | None]]]:
 
 
 def about(requests: RequestsSection) -> str:
-    """Return a paragraph on the table: its devices, and reads that it leaves out."""
+    """Return a paragraph on the table of reads: its devices, and reads that it leaves out."""
     text = ABOUT.format(devices=" and ".join(requests["devices"]))
     if requests["others_reads"]:
         text += f" {count_text(requests['others_reads'])} reads of other processes are left out."

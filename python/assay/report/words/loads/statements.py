@@ -43,7 +43,7 @@ HEADS = (
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """Each statement of each operation, largest share first."""
+    """Return a row for each statement of each operation, largest share first."""
     statement_rows = []
     for operation, section in document["statements"].items():
         for statement in section["statements"]:
@@ -64,7 +64,7 @@ def rows(document: RunDocument) -> list[Row]:
 
 
 def tail_words(operation: str, tail: StatementTail) -> str:
-    """Return the statement that makes an operation's tail, as a sentence without its full stop."""
+    """Return a clause on the statement that makes an operation's slowest executions slow."""
     name = tail["statement"]
     what = name if name == EARLIER else f"statement {name}"
     return (
