@@ -132,15 +132,15 @@ class Chart:
     Attributes:
         name: Name of the chart, which is unique in the figure.
         title: Title of the value axis.
-        kind: `bars` and `dots` a measure a row; `stacked` a bar per subject, or of a table of
-            shares a bar each of the columns `keys`, cut into its rows; `lines` along `at`;
-            `scatter` a point each at `at`. The others draw a table: `areas` and `over_time` its
-            columns over the one named by `axis`, a panel for each word of its first column;
-            `curves` and `fitted` as `CURVE_COLUMNS` has it, the latter along an axis of numbers;
-            `forest` a ratio a row with its interval; `waterfall` a step a row, from none to the
-            last, their sum; `trade` panels below each other on one axis of levels, as
-            `TRADE_COLUMNS` has it; `heat` the columns `keys` of each row as fields, coloured by
-            their values.
+        kind: Charts of measures: `bars` and `dots` have a row per measure, `lines` are drawn along
+            `at`, `scatter` has a point at each `at`. `stacked` has a bar per subject; for a table
+            of shares, a bar per column of `keys`, cut into the table's rows. The other kinds draw
+            a table. `areas` and `over_time` draw columns over the column `axis`, with a panel for
+            each value of the first column. `curves` and `fitted` draw a table with
+            `CURVE_COLUMNS`; `fitted` has a numeric axis. `forest` has a ratio with its interval
+            per row. `waterfall` has a step per row, from zero to the sum in the last row. `trade`
+            draws a table with `TRADE_COLUMNS` as panels over one axis of levels. `heat` colours
+            the columns `keys` of each row by their values.
         keys: Keys of the measures to draw, all with the same unit; for a table, names of its
             columns.
         logarithmic: Whether the value axis is logarithmic; for `fitted`, whether both axes are.
