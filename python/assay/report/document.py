@@ -1,9 +1,8 @@
 """The document of a run: plain values that `--json` prints and every rendering reads.
 
 The types of the document are in `documents/`. `document.schema.json` beside this file is generated
-from them. A figure
-that was not measured is null. A run that failed, was stopped or was killed has a document too, with
-fewer figures and a verdict that is at best unknown.
+from these types. A figure that was not measured is null. A run that failed, was stopped or was
+killed has a document too, with fewer figures and a verdict that is at best unknown.
 """
 
 from __future__ import annotations

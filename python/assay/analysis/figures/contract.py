@@ -79,8 +79,8 @@ class Column:
 
     Attributes:
         name: Heading of the column.
-        unit: Unit, as in `quantities.text`. None means text.
-        digits: Number of significant digits. None means the unit's default.
+        unit: Unit, as in `quantities.text`; None means text.
+        digits: Number of significant digits; None means the unit's default.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Chart:
             columns.
         logarithmic: Whether the value axis is logarithmic; for `fitted`, whether both axes are.
         axis: Title of the position axis for `lines`; for a table, the name of its position column.
-        table: Name of the figure's table to draw. None means measures are drawn.
+        table: Name of the figure's table to draw; None means measures are drawn.
     """
 
     name: str

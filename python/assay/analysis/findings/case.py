@@ -87,7 +87,7 @@ class Case:
         test: The specification's test, as the run executed it; None without a test.
         statement_times: Statement times by operation, if statements were recorded.
         stalls: Times of low throughput in a load; None if not known.
-        mixes: Figures of clients that each execute a fixed order. None for other loads.
+        mixes: Figures of clients that each execute a fixed order; None for other loads.
         cluster: Work of the nodes; None if the engine is not a cluster.
         knobs: `engine.knobs` of the record: settings that may be varied, by name.
         request: The run's request.

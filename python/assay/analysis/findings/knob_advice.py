@@ -23,7 +23,7 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
         case: The run.
         side: Side of the knob's trade-off.
         counters: Names of counters, from `cluster_counters`.
-        operation: Operation to which the sweep is restricted. None means no restriction.
+        operation: Operation to which the sweep is restricted; None means no restriction.
 
     Returns:
         The command and its subject in words; empty if the engine has no such knob.

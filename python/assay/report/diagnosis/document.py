@@ -54,7 +54,7 @@ def diagnose_document(
 
     Args:
         way: All steps of the diagnosis.
-        operations: Requested operations. Empty means all.
+        operations: Requested operations; empty means all.
         declared: Declarations of experiments, by kind.
         history: Results of trials of advice before this diagnosis.
         run_s: Duration of a run in seconds; None if not known.

@@ -125,7 +125,7 @@ class RunDocument(TypedDict):
     null if the data are not on a block device, or it was not observed."""
     profile: ProfileSection | None
     """CPU time of the engine by kind of work, from stack samples. Shares refer to `samples` unless
-    stated otherwise. Null if the run was not profiled, or nothing was measured."""
+    stated otherwise; null if the run was not profiled, or nothing was measured."""
     plans: dict[str, list[StatementPlan]]
     """Plans of each operation's statements, from extra executions after the measured part. If there
     are no plans, `plan_capture` has the reason.
@@ -134,13 +134,13 @@ class RunDocument(TypedDict):
     """Thread time of plans by kind of work, from one captured execution of each operation."""
     plan_capture: PlanCaptureSection
     what_if: WhatIfSection | None
-    """Sensitivity of the run's metrics, by a model that states its assumptions. Null if nothing was
+    """Sensitivity of the run's metrics, by a model that states its assumptions; null if nothing was
     measured, or if an operation has no time, because then no metric has a value."""
     test: SpecifiedTestSection | None
     """A test of the specification, such as TPC-H's power and throughput test; null without a
     test."""
     observed: ObservedSection | None
-    """How a server was observed. The observed statements are the operations. Null for runs, which
+    """How a server was observed, with the observed statements as operations; null for runs, which
     send their own operations."""
     probes: ProbesSection
     report: str | None

@@ -19,7 +19,7 @@ class WhatIfMetric(TypedDict):
     label: str
     """Heading of the metric's column."""
     title: str
-    """Full name of the metric. The name says so if the metric is not a TPC metric."""
+    """Full name of the metric, which says whether the metric is a TPC metric."""
     unit: MetricUnit
     better: Literal["lower", "higher"]
     value: MeasuredValue
@@ -87,7 +87,7 @@ class MetricPrediction(TypedDict):
     label: str
     """Heading of the metric's column."""
     title: str
-    """Full name of the metric. The name says so if the metric is not a TPC metric."""
+    """Full name of the metric, which says whether the metric is a TPC metric."""
     unit: MetricUnit
     better: Literal["lower", "higher"]
     before: MeasuredValue

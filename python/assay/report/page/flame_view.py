@@ -46,7 +46,7 @@ class FlameView(NamedTuple):
 
 
 def small_enough(made: Callable[[float], Tree]) -> tuple[Tree, float]:
-    """Return the most detailed call tree that fits into a page, and its smallest share.
+    """Return the most detailed call tree that fits into a page, and its minimum share.
 
     Args:
         made: Function that makes a tree, given the share below which frames are too small.

@@ -35,7 +35,7 @@ class PageRecord:
     Attributes:
         timeline: Series of the host over time; None without events.
         load: Series of a load; None in the power order, or without events.
-        calls: The call tree of the CPU samples. None means no samples.
+        calls: The call tree of the CPU samples; None means no samples.
         environment: Content of `environment.json`; empty if the run ended before it was written.
         asked_settings: Requested settings.
         statements: Statements of the run, each with its text and title.

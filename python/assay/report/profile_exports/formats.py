@@ -20,7 +20,7 @@ def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -
     Args:
         run: A profiled run.
         to: Format, one of `FORMATS`.
-        out: The file, or an existing directory. None means the current directory.
+        out: The file, or an existing directory; None means the current directory.
         operation: Name of the only operation to export; None exports all.
 
     Raises:

@@ -30,7 +30,7 @@ class ExplainedRun:
 
     Attributes:
         report: The document of the run.
-        profile: Its CPU samples. None means no samples.
+        profile: CPU samples of the run; None means no samples.
         no_profile: Reason why there are no CPU samples; empty if there are some.
         tried: Sentence on the results of earlier trials, by method of findings.
     """
@@ -55,7 +55,7 @@ class ExplainedOperation:
     Attributes:
         report: The document of the run.
         operation: Name of the operation.
-        profile: Its CPU samples. None means no samples.
+        profile: CPU samples of the run; None means no samples.
         no_profile: Reason why there are no CPU samples; empty if there are some.
     """
 
@@ -115,7 +115,7 @@ class ExplainedDifference:
     Attributes:
         ours: The document of this run.
         theirs: The document of the other run.
-        operation: The compared operation. None means all of them.
+        operation: The compared operation; None means all of them.
         samples: Differences of the CPU samples; None if a run has no samples.
         plans: Differences of the plans.
         no_plans: Reason why plans are not compared; None if both runs have plans.

@@ -34,7 +34,7 @@ def plan_differences(
         ours: The run to explain.
         theirs: The other run, with which it is compared.
         seconds: Time of the operations of each run, in seconds.
-        operation: Restrict to this operation. None means all.
+        operation: Name of the only operation to include; None includes all.
 
     Returns:
         Keys: operation, statement, name; changed (whether the plan differs); ours_s and theirs_s

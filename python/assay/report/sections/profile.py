@@ -55,8 +55,8 @@ def section(
     Args:
         run: Run of the profile. The run's counters have the CPU time.
         profile: The CPU samples of the run.
-        operation: Restrict to this operation.
-        symbols_max: Maximum number of symbols. None means all.
+        operation: Name of the only operation to include; None includes all.
+        symbols_max: Maximum number of symbols; None means all.
     """
     works = work_table(profile, operation)
     explained = shares(run, profile)

@@ -63,7 +63,7 @@ def charts_of(
 
     Args:
         figure: Figure of a study's document.
-        colours: Colours of subjects, as `colours_of` returns them. None means those of this
+        colours: Colours of subjects, as `colours_of` returns them; None means those of this
             figure's subjects.
     """
     drawings = {}

@@ -57,7 +57,7 @@ class Swept:
 
     @property
     def first(self) -> Run:
-        """Return the record of the first of its runs."""
+        """Return the record of the subject's first run."""
         return next(iter(self.runs.values()))[0].run
 
     @property

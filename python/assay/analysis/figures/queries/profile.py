@@ -64,7 +64,7 @@ class WorkProfile:
             plans.
         queries: Operations with the largest shares of each kind of work, largest first.
         sampled: The CPU samples; None if the source is plans.
-        doubt: Caveat on the source. None means no caveat.
+        doubt: Caveat on the source; None means no caveat.
     """
 
     source: str

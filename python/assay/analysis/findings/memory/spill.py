@@ -84,7 +84,7 @@ def _is_slight(case: Case, timed: Timed) -> bool:
     """Return True if an operator spilled less than its memory and did not wait for a disk.
 
     Then the spill costs one pass over the written data, which is a copy by the kernel. The operator
-    itself works as long on rows in memory.
+    needs the same time for its work on rows in memory.
     """
     setting = case.setting(ROLE)
     if setting is None or not setting.is_of_each or setting.bytes is None:

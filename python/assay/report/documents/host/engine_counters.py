@@ -18,7 +18,7 @@ class CounterRow(TypedDict):
     unit: str
     """Unit of `total`, `last` and `operations`: bytes, s, or the counted thing."""
     kind: Literal["counter", "gauge"]
-    """Kind of figure. A counter only grows; a gauge goes up and down."""
+    """Kind of the figure: a counter only grows, a gauge goes up and down."""
     to_try: str | None
     """Advice from the engine's declaration for a high value of the counter; null without one."""
     total: MeasuredValue

@@ -43,13 +43,13 @@ class RunMetrics(TypedDict):
     latency_seconds_max: MeasuredValue
     latency_with_failed_seconds_p50: MeasuredValue
     """Latency over all operations of a load with `--timeout`. Failed and skipped operations count
-    with the timeout, or with their time if it was longer. Null if there were none."""
+    with the timeout, or with their time if it was longer; null if there were none."""
     latency_with_failed_seconds_p95: MeasuredValue
     latency_with_failed_seconds_p99: MeasuredValue
     latency_with_failed_seconds_p999: MeasuredValue
     driver_lag_seconds_p50: MeasuredValue
     """Part of an operation's latency under a load in which the load generator was busy with other
-    operations, over all successful ones. Null in older records."""
+    operations, over all successful ones; null in older records."""
     driver_lag_seconds_p99: MeasuredValue
     driver_lag_seconds_max: MeasuredValue
     failed_share: MeasuredValue
