@@ -1,1 +1,1 @@
-"""Figures of a study: tables, charts and sentences made from its runs. Each file makes one kind."""
+"""Figures of a study: tables, charts and sentences. Each file makes one kind of figure."""

@@ -118,7 +118,7 @@ def _is_off(row: TradeRow, rows: Sequence[TradeRow]) -> bool:
 
 
 def _top(rows: Sequence[TradeRow]) -> float:
-    """Return the top of the axis. An interval beyond twice the largest value is cut off."""
+    """Return the top of the value axis. Intervals are cut off at twice the largest value."""
     most = max(float(row["value"]) for row in rows)
     ends = [float(row["high"]) for row in rows if row["high"] is not None]
     return min(max([most, *ends]), 2 * most) * 1.08 or 1.0

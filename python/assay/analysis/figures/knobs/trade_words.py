@@ -22,7 +22,7 @@ LONGER_MIN = 1.1
 
 
 def says_of(name: str, trade: Trade, factor: str, metric: Metric) -> Iterator[str]:
-    """Yield the sentences of one subject. If the knob had no effect, this comes first."""
+    """Yield the sentences of one subject. A sentence that the knob had no effect comes first."""
     short = factor.removeprefix("set.")
     effect = _effect(name, trade, short)
     if trade.effect.took is False:
