@@ -1,4 +1,4 @@
-"""Renderings of runs: one document, and from it the terminal, the page, the charts and the exports.
+"""Makes a document from each run; terminal, page, charts and exports all render this document.
 
-Nothing here computes a figure; that is analysis.
+This package computes no figures. They come from `assay.analysis`.
 """

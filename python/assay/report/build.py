@@ -1,6 +1,6 @@
-"""Builds the document and the page of a record, and stores them beside it.
+"""Builds the document and the page of a record, and stores them in its directory.
 
-Invariant: the document is returned even if `derived/` is missing or read-only.
+The functions return the document even if `derived/` is missing or read-only.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ log = logging.getLogger(__name__)
 
 
 def run_document(run: Run) -> RunDocument:
-    """Return the document of a run: the stored one if it is still up to date, or else a new one."""
+    """Return the document of a run: the stored one if it is up to date, else a new one."""
     kept = current(run.dir)
     with damage_told(run):
         return document(run, run.dir) if kept is None else cast("RunDocument", kept)
 
 
 def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
-    """Judges and summarises a record, writes summary and page into `derived/`; the document.
+    """Make a record's document, write it and the page into `derived/`, and return the document.
 
     Args:
         run_dir: Directory of the record.
-        with_page: Write the page of a run, too: it takes longer than all the rest. The command
-            `assay report` writes it later.
+        with_page: Whether to write the page of a run, which takes most of the time. Otherwise the
+            command `assay report` writes it later.
 
     Raises:
         RecordUnreadableError: If `run_dir` is not the directory of a run.
@@ -71,6 +71,6 @@ def _built(run: Run, run_dir: Path, *, with_page: bool) -> dict[str, Any]:
 
 
 def _keep_made_from(run: Run) -> None:
-    """Notes what the kept document was made from; without it, it is made again."""
+    """Record the sources of the stored document. Without them, the document is made again."""
     with suppress(OSError):
         write_json(run.derived / MADE_FROM_FILE, made_from(run.dir))

@@ -1,7 +1,7 @@
-"""Tables as CSV whose texts no spreadsheet takes for formulas.
+"""Writes tables as CSV in such a way that spreadsheets do not execute texts as formulas.
 
-Spreadsheets carry out a cell that begins with =, +, - or @. Such a text has an apostrophe before
-it, which they take for "this is text"; numbers keep their signs.
+Spreadsheets execute a cell that begins with =, +, - or @. An apostrophe before such a text makes it
+a plain text. Numbers keep their signs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ IS_FORMULA = re.compile(FORMULA)
 
 
 def inert(value: Any) -> Any:  # noqa: ANN401 - a cell is of any type
-    """Return a cell, a text that would be a formula with an apostrophe before it."""
+    """Return a cell, with an apostrophe before a text that a spreadsheet takes for a formula."""
     if isinstance(value, str) and IS_FORMULA.match(value):
         return f"'{value}"
     return value

@@ -1,8 +1,8 @@
-"""A run as a document of plain values, which `--json` prints and every rendering reads.
+"""The document of a run: plain values that `--json` prints and every rendering reads.
 
-Its types stand in `documents/`; `document.schema.json` beside this file is made of them. A figure
-that was not measured is null. A run that failed, was stopped or was killed has a document too, with
-fewer figures and a verdict that is at best unknown.
+The types of the document are in `documents/`. `document.schema.json` beside this file is generated
+from these types. A figure that was not measured is null. A run that failed, was stopped or was
+killed has a document too, with fewer figures and a verdict that is at best unknown.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A run that ended early lacks streams, and says why it ended.
+# A run that ended early lacks streams, and its record has the reason.
 ENDED_EARLY = ("failed", "interrupted")
 NOTHING_MEASURED = Summary(
     operations=(),
@@ -90,7 +90,7 @@ NOTHING_MEASURED = Summary(
 
 
 def document(run: Run, path: Path) -> RunDocument:
-    """The document of a run whose directory is `path`."""
+    """Return the document of a run whose directory is `path`."""
     facts = run.facts
     checks = judge(run)
     summary = _summary(run)
@@ -155,7 +155,7 @@ class HasFacts(Protocol):
     """A part of the summary that can be converted to plain values."""
 
     def facts(self) -> dict[str, Any]:
-        """Return the part as JSON values."""
+        """Return this part of the summary as JSON values."""
 
 
 def _facts(part: HasFacts | None) -> dict[str, Any] | None:
@@ -191,7 +191,7 @@ def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> SpecifiedTes
 
 
 def _conditions(facts: dict[str, Any], state: StateSection | None) -> ConditionsSection:
-    """The state and the load under which the run was measured."""
+    """Return the state and the load under which the run was measured."""
     request, order = facts["request"], facts.get("order") or {}
     phases = {phase["name"] for phase in facts["plan"]["phases"]}
     load = load_of(facts)
@@ -202,7 +202,7 @@ def _conditions(facts: dict[str, Any], state: StateSection | None) -> Conditions
         "rate_per_s": load.rate_per_s if load else None,
         "time_s": load.time_s if load else None,
         "killed": facts.get("fault") is not None,
-        # Older records tell nothing of it, but an untimed pass before the timed ones is 'hot'.
+        # Older records do not name the state. An untimed pass before the timed passes means `hot`.
         "state": state["words"] if state else "hot" if PHASE_WARMUP in phases else None,
         "parameters": request["parameters"],
         "seed": request["seed"],
@@ -240,7 +240,7 @@ def _writes(facts: dict[str, Any]) -> WritesSection | None:
 
 
 def _fleet(facts: dict[str, Any]) -> FleetSection | None:
-    """The hosts that drove together; None if one driver drove."""
+    """Return the hosts that drove the load together; None for a single driver."""
     hosts = hosts_of(facts)
     if not hosts:
         return None

@@ -1,4 +1,4 @@
-"""Writes a run for other tools: tables as CSV or Parquet, the document as JSON, or CPU samples."""
+"""Exports a run for other tools: tables as CSV or Parquet, a JSON document, or CPU samples."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ INTERVALS = "intervals"
 
 
 def export(run: Run, to: str, out: Path | None = None, operation: str | None = None) -> list[Path]:
-    """Writes a run into the directory `out` (`./<run id>-<format>`) and returns the files.
+    """Write a run into the directory `out` (`./<run id>-<format>`) and return the files' paths.
 
-    csv and parquet: one file for the table of operations, one for the seconds of a load (a row a
-    second: rates, percentiles, backlog), those of the engine's counters and of the server's CPU
-    time (see `server_tables`), the intervals of a test, and one a stream of the record; of a
-    ceiling one for its points, one for memory and cores, and one a stream. json: the document, in
-    `out` itself if that ends in .json. folded, firefox, flamegraph and pprof: the CPU samples, of
-    one `operation` if it is named, into the file `out` or a file in the working directory.
+    csv and parquet: one file each for the table of operations, a load's seconds (rates,
+    percentiles, backlog), the tables of `server_tables`, a test's intervals, and each stream of the
+    record. A ceiling has one file for disk points, one for memory and cores, and one for each
+    stream. json: one file with the document, which is `out` itself if that ends in .json. folded,
+    firefox, flamegraph and pprof: the CPU samples of all operations or of `operation`, in the file
+    `out` or a file in the working directory.
 
     Raises:
         UsageError: If the format is unknown, needs samples that the run lacks, or `out` cannot be
@@ -114,7 +114,7 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    """A table without lists, which CSV cannot have: their values stand in one text, by spaces."""
+    """Return a table without lists, which CSV does not support: list items become one text."""
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
     return table.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))
 
@@ -130,7 +130,7 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The table of operations, the seconds of a load, what the engine counted."""
+    """Yield the tables of operations, of a load's seconds, and of the engine's counters."""
     run_document = document(run, run.dir)
     yield OPERATIONS, operations_table(run_document)
     yield from server_tables(run_document)
@@ -142,7 +142,7 @@ def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
-    """One row per interval of a test, as in the document.
+    """Return one row for each interval of a test, as in the document.
 
     `stream` is 0 in a power test, and null in the stream of refresh functions.
     """
@@ -175,9 +175,9 @@ def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
 def server_tables(run_document: RunDocument) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield tables of the engine's counters and of CPU time by session, where measured.
 
-    counters: one row per figure. counters-by-operation: operation, name, unit, growth.
-    counters-over-time: name, unit (with /s of rates), time_s, value. server-cpu: one row per
-    session and a title of processes, and one of what was not seen.
+    counters: one row per counter. counters-by-operation: operation, name, unit, growth. counters-
+        over-time: name, unit (with /s for rates), time_s, value. server-cpu: one row per session
+        and process title, and one for time that no sample saw.
     """
     import polars as pl
 
@@ -227,12 +227,12 @@ def _cpu_table(used: SessionsSection) -> pl.DataFrame:
 
 
 def operations_table(run_document: RunDocument) -> pl.DataFrame:
-    """One row per operation, as in the document; shares of its time are columns named *_share."""
+    """Return one row per operation, as in the document, with shares of time in columns *_share."""
     import polars as pl
 
     rows = [flat_operation(operation) for operation in run_document["operations"]]
     if not rows:
         return pl.DataFrame(schema={"name": pl.String, "seconds": pl.Float64})
     typed = pl.DataFrame(rows, infer_schema_length=None)
-    # A column without any value has no type of its own; figures are floats.
+    # A column without any value has no type. It gets the type float, as figures have.
     return typed.with_columns(pl.col(pl.Null).cast(pl.Float64))

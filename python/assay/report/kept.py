@@ -1,7 +1,7 @@
-"""Stores reports beside their records, and decides whether they are still up to date.
+"""Stores reports in the directories of their records, and decides whether they are up to date.
 
-A document depends only on the record and on Assay's own code. Names, sizes and times of these files
-are stored in `made_from.json` beside the document.
+A document depends only on the record and on Assay's own code. `made_from.json` beside the document
+has digests of the names, sizes and times of these files.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ DOCUMENT_SCHEMA: Final = 2
 CEILING_SCHEMA: Final = 1
 SCHEMAS = {KIND_RUN: DOCUMENT_SCHEMA, KIND_CEILING: CEILING_SCHEMA}
 REPORT_FILE, SUMMARY_FILE, MADE_FROM_FILE = "report.html", "summary.json", "made_from.json"
-# What is made while Assay runs, and says nothing of what it does.
+# Folders of files that Python writes at run time, which are no source code.
 NOT_CODE = "__pycache__"
 
 
 def stored(run_dir: Path) -> dict[str, Any] | None:
-    """The document as it was last built; None if it never was or cannot be read."""
+    """Return the stored document; None if there is none or it cannot be read."""
     document = _read(run_dir / DERIVED_DIR / SUMMARY_FILE)
     if document is None or document.get("schema") != SCHEMAS.get(document.get("kind", KIND_RUN)):
         return None
@@ -35,7 +35,7 @@ def stored(run_dir: Path) -> dict[str, Any] | None:
 
 
 def current(run_dir: Path) -> dict[str, Any] | None:
-    """Return the stored document if it is still up to date, else None."""
+    """Return the stored document if it is up to date, else None."""
     if _read(run_dir / DERIVED_DIR / MADE_FROM_FILE) != made_from(run_dir):
         return None
     return stored(run_dir)
@@ -52,7 +52,7 @@ def _code() -> str:
 
 
 def _known_by(folder: Path, without: str) -> str:
-    """A digest of all files' names, sizes and times below a folder."""
+    """Return a digest of the names, sizes and times of all files below a folder."""
     digest = sha256(str(folder).encode())
     for line in sorted(_files(str(folder), without)):
         digest.update(line.encode())

@@ -1,4 +1,4 @@
-"""A finished run or study for a notebook: its document, its tables and its charts."""
+"""API for notebooks: the document, the tables and the charts of a finished run or study."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.report.documents.why import WhyDocument
 
 
-# Columns of the tables; those that are neither texts nor counts are numbers.
+# Columns of the tables; columns that are neither texts nor counts have the type float.
 OPERATIONS = ("operation", "seconds", "share", "passes", "rows", "outcome", "error", "cores")
 TIME = ("operation", "path", "title", "share", "source")
 CHANGES = ("operation", "before_s", "after_s", "factor", "low", "high", "verdict", "plan")
@@ -39,7 +39,7 @@ COUNTS = frozenset({"passes", "rows"})
 
 
 class LoadedRun:
-    """One run, for a notebook. Figures are computed at their first use.
+    """One run in a notebook. Figures are computed at their first use.
 
     Attributes:
         run: The record of the run.
@@ -54,26 +54,26 @@ class LoadedRun:
 
     @cached_property
     def document(self) -> RunDocument:
-        """The document of the run, as `assay show --json` prints it."""
+        """Return the document of the run, as `assay show --json` prints it."""
         return document(self.run, self.run.dir) if self._built is None else self._built
 
     @cached_property
     def charts(self) -> Charts:
-        """`.operations`, `.timeline` and `.passes`, as Altair charts; `.names`: all."""
+        """Return the run's Altair charts, such as `.operations`; `.names` has all names."""
         return Charts(self.document, read_timeline(self.run), read_load(self.run))
 
     @property
     def verdict(self) -> str:
-        """`valid`, `invalid` or `unknown`: the worst verdict of all checks."""
+        """Return the worst verdict of all checks: `valid`, `invalid` or `unknown`."""
         return self.document["verdict"]
 
     @cached_property
     def operations(self) -> pl.DataFrame:
-        """One row per operation of the measured part.
+        """Return one row for each operation of the measured part.
 
         Columns: `operation`, `seconds` (median service time), `share` (of the sum of all, 0 to 1),
         `passes`, `rows`, `outcome` (`ok`, `failed` or `skipped`), `error` (class of the first
-        error) and `cores` (CPU seconds a second). What was not measured is null.
+        error) and `cores` (CPU seconds a second). Values that were not measured are null.
         """
         import polars as pl
 
@@ -104,11 +104,12 @@ class LoadedRun:
 
     @cached_property
     def time(self) -> pl.DataFrame:
-        """Return the time trees: one row per node, parents first.
+        """Return the time trees as a table with one row per node, parents first.
 
         Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty means the
         whole tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up
-        to it) and `source` (what measured it). Empty where the time was not split.
+        to its share) and `source` (the measurement that split the time). The table is empty if the
+        time was not split.
         """
         import polars as pl
 
@@ -123,7 +124,7 @@ class LoadedRun:
         Columns: `operation`, `before_s`, `after_s` (geometric means over passes), `factor` (after
         divided by before), `low`, `high` (95 % interval of the factor; null means fewer than three
         passes in a run), `verdict` (`faster`, `slower`, `within noise`, `not known`, `other text`)
-        and `plan` (what changed in its plan; null means nothing).
+        and `plan` (changes of the operation's plan; null without changes).
         """
         import polars as pl
 
@@ -144,7 +145,7 @@ class LoadedRun:
         return pl.DataFrame(rows, schema=_schema(CHANGES), orient="row")
 
     def table(self, stream: str) -> pl.DataFrame:
-        """A stream of the record, such as `events`, `processes` or `disks`.
+        """Return a stream of the record, such as `events`, `processes` or `disks`.
 
         Raises:
             RecordUnreadableError: If the run has no such stream.
@@ -164,7 +165,7 @@ def _schema(columns: Sequence[str]) -> dict[str, pl.DataType | type[pl.DataType]
 def _nodes(
     operation: str | None, node: TimeTreeNode, path: str
 ) -> Iterator[tuple[str | None, str, str, float, str | None]]:
-    """Yield a node of a time tree and all below it; `path` is that of the node."""
+    """Yield a node of a time tree and all nodes below it; `path` is the node's path."""
     yield operation, path, node["title"], node["share"], node["source"]
     for child in node["children"]:
         yield from _nodes(operation, child, f"{path}/{child['name']}".removeprefix("/"))
@@ -185,28 +186,28 @@ class LoadedStudy:
 
     @cached_property
     def document(self) -> StudyDocument:
-        """The document of the study, as `assay show --json` prints it."""
+        """Return the document of the study, as `assay show --json` prints it."""
         return build_study(self.directory)
 
     @cached_property
     def failed(self) -> list[StudyRun]:
-        """Runs that were tried and failed."""
+        """Return the runs of the study that failed."""
         return read_study(self.directory).failed()
 
 
 class LoadedPlans(LoadedStudy):
-    """Plans of a query, compared with the one that the engine chooses."""
+    """A study of a query's plans, compared with the plan that the engine chooses."""
 
     @cached_property
     def answers_agree(self) -> bool:
-        """Return True if every plan gave the answer of the chosen one."""
+        """Return True if every forced plan returned the same answer as the chosen plan."""
         tables = (table for figure in self.document["figures"] for table in figure["tables"])
         rows = (row for table in tables if table["name"] == TABLE for row in table["rows"])
         return all(row[-1] != OTHER_ANSWER for row in rows)
 
 
 class LoadedWhy(LoadedStudy):
-    """Resources that were made scarce in turns."""
+    """A study in which each resource was made scarce in turn."""
 
     @cached_property
     def bounds(self) -> WhyDocument:
@@ -215,7 +216,7 @@ class LoadedWhy(LoadedStudy):
 
 
 def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:
-    """Opens a run by `latest`, an id, the beginning of an id, or a path.
+    """Open a run by `latest`, an id, the beginning of an id, or a path.
 
     Args:
         name: `latest`, an id, the beginning of an id, or a path.

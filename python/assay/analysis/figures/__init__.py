@@ -1,1 +1,1 @@
-"""Figures of a study: tables, charts and sentences made of its runs. One file a kind of figure."""
+"""Figures of a study: tables, charts and sentences. Each file makes one kind of figure."""

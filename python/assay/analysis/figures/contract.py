@@ -1,8 +1,8 @@
-"""The contract of a study's figures: their input and their result.
+"""Types that every figure of a study uses for its input and its result.
 
 A figure has *subjects* (an engine, a setting: the columns of a comparison) and *measures* (the
 compared quantities: the rows). A published article is one more subject. The keys of measures relate
-its values to the study's.
+the article's values to the study's values.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from assay.analysis.study_runs import StudyRun
 
 Cell = str | int | float | None
-# Columns of a table that `curves` draw: a curve's points by the curve's name, its key (under which
-# an article has its value), x and y, the ends of y where they are known, and how it is drawn.
+# Columns of the table of a `curves` chart: the curve's name, the key of the article's value, x, y,
+# the ends of y if known, and whether it is drawn as a line or as points.
 CURVE_COLUMNS = ("curve", "key", "x", "y", "low", "high", "drawn")
 LINE, POINT = "line", "point"
 ChartKind = Literal[
@@ -35,8 +35,9 @@ ChartKind = Literal[
     "trade",
     "heat",
 ]
-# Columns of a table that `trade` draws: a panel a word and counter, with its unit; a subject's
-# value at a level, the ends of its interval where they are known, and which line it is of.
+# Columns of the table of a `trade` chart: the panel's title, counter and unit; the subject's value
+# at a level, the ends of its interval if known, and whether it is of the first or
+# of later executions.
 TRADE_COLUMNS = (
     "panel",
     "counter",
@@ -53,15 +54,15 @@ FIRST, LATER = "first execution", "later executions"
 
 @dataclass(frozen=True)
 class Asked:
-    """A figure as the study's file requests it.
+    """The request for a figure, as the study's file has it.
 
     Attributes:
-        name: Unique in the study.
-        kind: Name of a file of this folder.
+        name: Name of the figure, which is unique in the study.
+        kind: Name of the figure's kind, which is the name of a module of this folder.
         title: Title of the figure.
-        runs: Runs of the parts that it is made of.
-        options: Understood by the kind.
-        ceilings: Ceilings of the host from these parts.
+        runs: Runs of the study's parts that the figure uses.
+        options: Options of the kind of figure.
+        ceilings: Ceilings of the host that these parts measured.
     """
 
     name: str
@@ -74,12 +75,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a figure's table.
 
     Attributes:
         name: Heading of the column.
-        unit: Unit, as in `quantities.text`. None means text.
-        digits: Number of significant digits. None means the unit's default.
+        unit: Unit, as in `quantities.text`; None means text.
+        digits: Number of significant digits; None means the unit's default.
     """
 
     name: str
@@ -89,12 +90,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns. A cell that is None was not measured.
+    """A table of rows under columns. A cell that is None was not measured.
 
     Attributes:
-        name: Unique in its figure; also the name of its file.
+        name: Name of the table and of its file, which is unique in the figure.
         title: Short description of the table.
-        columns: Columns of every row.
+        columns: Columns of the table.
         rows: Rows with one cell for each column.
     """
 
@@ -106,14 +107,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity that is compared.
+    """A quantity that is compared between subjects.
 
     Attributes:
         key: Unique key in the figure, which identifies the article's value.
         title: Title for readers.
         unit: Unit, as in `quantities.text`.
-        values: Values by name of subject. A subject without a value was not measured.
-        at: Position on a numeric axis; None if it has only a name.
+        values: Value of the quantity by name of subject. A subject without a value was not
+            measured.
+        at: Position of the measure on a numeric axis; None if the measure has only a name.
     """
 
     key: str
@@ -125,24 +127,25 @@ class Measure:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of measures, in which each subject has its own colour.
+    """A chart of a figure's measures or of one of its tables. Each subject has its own colour.
 
     Attributes:
-        name: Unique in its figure.
-        title: Title of the axis of values.
-        kind: `bars` and `dots` a measure a row; `stacked` a bar per subject, or of a table of
-            shares a bar each of the columns `keys`, cut into its rows; `lines` along `at`;
-            `scatter` a point each at `at`. The others draw a table: `areas` and `over_time` its
-            columns over the one named by `axis`, a panel for each word of its first column;
-            `curves` and `fitted` as `CURVE_COLUMNS` has it, the latter along an axis of numbers;
-            `forest` a ratio a row with its interval; `waterfall` a step a row, from none to the
-            last, their sum; `trade` panels below each other on one axis of levels, as
-            `TRADE_COLUMNS` has it; `heat` the columns `keys` of each row as fields, coloured by
-            their values.
-        keys: Measures to draw, all with the same unit; for a table its columns.
-        logarithmic: Whether the axis of values is; of `fitted` both axes.
-        axis: Title of the axis of positions for `lines`; for a table its column of positions.
-        table: Name of the figure's table to draw. None means measures are drawn.
+        name: Name of the chart, which is unique in the figure.
+        title: Title of the value axis.
+        kind: Charts of measures: `bars` and `dots` have a row per measure, `lines` are drawn along
+            `at`, `scatter` has a point at each `at`. `stacked` has a bar per subject; for a table
+            of shares, a bar per column of `keys`, cut into the table's rows. The other kinds draw
+            a table. `areas` and `over_time` draw columns over the column `axis`, with a panel for
+            each value of the first column. `curves` and `fitted` draw a table with
+            `CURVE_COLUMNS`; `fitted` has a numeric axis. `forest` has a ratio with its interval
+            per row. `waterfall` has a step per row, from zero to the sum in the last row. `trade`
+            draws a table with `TRADE_COLUMNS` as panels over one axis of levels. `heat` colours
+            the columns `keys` of each row by their values.
+        keys: Keys of the measures to draw, all with the same unit; for a table, names of its
+            columns.
+        logarithmic: Whether the value axis is logarithmic; for `fitted`, whether both axes are.
+        axis: Title of the position axis for `lines`; for a table, the name of its position column.
+        table: Name of the figure's table to draw; None means measures are drawn.
     """
 
     name: str
@@ -162,8 +165,8 @@ class Figure:
         name, kind, title: Name, kind and title as requested.
         says: Sentences on the result, made from the data; the first is the most important.
         subjects: Names of the compared subjects, in their order.
-        measures: Compared quantities.
-        tables: Each can be taken as a file.
+        measures: Quantities that the figure compares.
+        tables: Tables of the result, each of which can be exported as a file.
         charts: Charts of the measures or tables.
         notes: Notes on the method that depend on the runs.
         missing: Sentences on missing results, with the reason.
@@ -181,19 +184,19 @@ class Figure:
     missing: tuple[str, ...] = ()
 
     def measure(self, key: str) -> Measure | None:
-        """A measure by its key."""
+        """Return the measure with a key; None without one."""
         return next((measure for measure in self.measures if measure.key == key), None)
 
 
 @dataclass(frozen=True)
 class FigureKind:
-    """One file of this folder.
+    """A kind of figure, defined by one file of this folder.
 
     Attributes:
         name: Name in study files.
-        about: One sentence on the figure.
-        options: Names of its options, with their meaning.
-        make: Makes the figure. Pure.
+        about: Description of the figure in one sentence.
+        options: Meaning of each option by its name.
+        make: Function that makes the figure, without side effects.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Finds the kinds of figures of this folder, and makes figures of a study's runs."""
+"""Finds the kinds of figures in this folder, and makes figures from a study's runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @cache
 def kinds() -> dict[str, FigureKind]:
-    """Every module below this folder that has a `figure`, by the name of its kind."""
+    """Return the kinds of figures by name, one per module of this folder that has a `figure`."""
     by_name = {}
     package = assay.analysis.figures
     for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -39,7 +39,7 @@ def kinds() -> dict[str, FigureKind]:
 
 
 def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
-    """Refuses a figure's unknown kind or option.
+    """Check that a figure's kind and options exist.
 
     Args:
         kind: Name of the figure's kind in study files.
@@ -62,7 +62,7 @@ def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
 
 
 def make(asked: Asked) -> Figure:
-    """Make a figure. If this fails, the figure is empty and says so; others are not affected.
+    """Make a figure. If its code fails, return an empty figure that reports the error.
 
     Raises:
         UsageError: If the kind or an option is not known.
@@ -83,7 +83,7 @@ def make(asked: Asked) -> Figure:
 
 
 def _wrong_answers(runs: tuple[StudyRun, ...]) -> list[str]:
-    """Runs with wrong answers are in figures, and are said to be."""
+    """Return a warning for runs with wrong answers, which figures include."""
     wrong: dict[str, str] = {}
     for run in runs:
         for result in run.checks:

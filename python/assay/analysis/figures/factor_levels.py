@@ -1,4 +1,4 @@
-"""Levels of a factor along an axis: the factor, the order, and the positions."""
+"""Places the levels of a factor along an axis: which factor, in which order, at which positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def most_levels(runs: Sequence[StudyRun]) -> str:
-    """Return the factor with most levels. Engines are an axis only if nothing else varies."""
+    """Return the factor with the most levels; the engine only if no other factor varies."""
     levels: dict[str, set[str]] = {}
     for run in runs:
         for factor, name in run.levels.items():
@@ -24,9 +24,10 @@ def most_levels(runs: Sequence[StudyRun]) -> str:
 
 
 def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
-    """The levels of a factor in their order, each with its place on an axis of numbers.
+    """Return the levels of a factor in order, each with its position on a numeric axis.
 
-    Places are None unless all levels are numbers or sizes; then they stand as the runs do.
+    If a level is neither a number nor a size, all positions are None and the levels keep the order
+    of the runs.
 
     Raises:
         UsageError: If no run has a level of the factor.
@@ -43,6 +44,6 @@ def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
 
 
 def _place(level: str) -> float | None:
-    """A number or a size, also of the first of several words."""
+    """Return a level's number or size, which may be its first word; None if it has neither."""
     numbers = [number_of(text) for text in (level, *level.split()[:1])]
     return next((at for at in numbers if at is not None), None)

@@ -1,4 +1,4 @@
-"""The figures of a run under a mix of transactions."""
+"""Figures of a run's measured part under a mix of transactions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mix:
-    """The measured part of a run under a load; times are of operations that succeeded.
+    """The measured part of a run under a load. Times include only successful operations.
 
     Attributes:
-        per_s: Operations that succeeded, a second.
-        mean_s: Mean latency of all; with one client that does not wait it is the rate's inverse.
-        means_s: Mean latency by operation; one that never succeeded has none.
-        latency: Latency by operation.
-        retries: Attempts that were made again.
-        failed: Operations that did not succeed, however often they were tried.
-        rate: Rate with the name of the workload's specification; None if it has none.
+        per_s: Successful operations a second.
+        mean_s: Mean latency of all operations; the inverse of the rate for one client without think
+            time.
+        means_s: Mean latency by operation, without operations that never succeeded.
+        latency: Latency distribution by operation.
+        retries: Number of retried attempts.
+        failed: Operations that failed in all attempts.
+        rate: Rate that the workload's specification defines; None without one.
     """
 
     per_s: float
@@ -46,7 +47,7 @@ class Mix:
 
 @lru_cache(maxsize=512)
 def mix_of(run: Run) -> Mix | None:
-    """Return the mix of a run under load; None for a power order, or if nothing succeeded."""
+    """Return the mix of a run; None in the power order, or if no operation succeeded."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
         return None

@@ -1,7 +1,7 @@
 """Statements of one run by name, with their times, plans and read columns.
 
-The name of a statement is `OPERATION.STATEMENT`. It is the operation's name if that has only one
-statement besides the beginning and end of a transaction.
+The name of a statement is `OPERATION.STATEMENT`. If an operation has only one statement besides the
+begin and end of a transaction, the statement has the operation's name.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
 
-# What begins and ends a transaction, as the last word of a statement's name.
+# Statements that begin or end a transaction, by the last word of the statement's name.
 CONTROL = ("begin", "commit", "rollback")
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Times of one statement in one run, in seconds. Times from too few executions are None."""
+    """Seconds of one statement in one run. A statistic from too few executions is None."""
 
     median: float | None
     p99: float | None
@@ -68,7 +68,7 @@ def _timed(statement: StatementTimes) -> Timed:
 
 @lru_cache(maxsize=512)
 def plans_by_statement(run: Run) -> Mapping[str, Plan]:
-    """Plans of a run by the names of their statements."""
+    """Return the plans of a run by statement name."""
     plans = (plan for some in captured(run).plans.values() for plan in some)
     return {_key(run, plan.operation, plan.statement, plan.name): plan for plan in plans}
 
@@ -89,13 +89,13 @@ def _key(run: Run, operation: str, statement: int, name: str | None) -> str:
 
 
 def access_path(plan: Plan) -> str:
-    """Return the access path of a plan: how tables are joined, then the scan of each."""
+    """Return the access path of a plan: the join operators, then the scan of each table."""
     nodes = list(plan.root.walk())
     reads = ", ".join(_read(node) for node in nodes if node.operator in READS) or plan.root.operator
     return f"{joined(plan)}: {reads}" if any(node.operator in JOINS for node in nodes) else reads
 
 
 def _read(node: PlanNode) -> str:
-    """A scan with its table and its index, whose columns need no table beside them."""
+    """Return a scan with its table and its index, without repeating the table in index columns."""
     index = (node.index or "").replace(f"{node.object}.", "").replace(",", ", ")
     return " ".join(filter(None, (node.operator, node.object, f"({index})" if index else "")))

@@ -1,4 +1,4 @@
-"""The subjects of a figure: runs with equal requests, over the rounds of a study."""
+"""Subjects of a figure: runs with equal requests, over the rounds of a study."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
-    # A part, and by factor the name of the level.
+    # A part of the study, and the name of the level for each factor.
     _Key = tuple[str, tuple[tuple[str, str], ...]]
 
-# Between an engine's name and the version that is asked for.
+# Separator between an engine's name and the requested version.
 VERSION = "@"
-# Levels that need their factor beside them.
+# Levels whose text needs the factor's name to be understood.
 SAY_NOTHING = ("on", "off", "true", "false", "True", "False", "none")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Runs with equal requests.
+    """Runs with equal requests, which a figure compares with other subjects.
 
     Attributes:
-        name: Unique in the figure.
-        runs: Runs by round; at least one.
-        levels: Name of the level by factor.
+        name: Name of the subject, which is unique in the figure.
+        runs: Runs of the subject by round; at least one.
+        levels: Name of the runs' level by factor.
     """
 
     name: str
@@ -41,20 +41,20 @@ class Subject:
 
     @property
     def first(self) -> Run:
-        """The record of its first run."""
+        """Return the record of the subject's first run."""
         return self.runs[0].run
 
     def over_rounds(self, quantity: Callable[[Run], float | None]) -> list[float | None]:
-        """Return a quantity of each run."""
+        """Return the quantity of each run, in the order of rounds."""
         return [quantity(run.run) for run in self.runs]
 
 
 def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...]:
-    """The subjects of a figure, in the order in which its runs are given.
+    """Return the subjects of a figure, in the order of its runs.
 
     Args:
-        asked: The requested figure.
-        without: Factors that make no subjects, because the figure has an axis for them.
+        asked: The request for the figure.
+        without: Factors that do not make subjects, because the figure has an axis for them.
     """
     groups: dict[_Key, list[StudyRun]] = {}
     for run in asked.runs:
@@ -72,7 +72,7 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
 
 
 def _with_versions(names: Mapping[_Key, str], runs: Mapping[_Key, Run]) -> dict[_Key, str]:
-    """Versions beside the titles of an engine that is compared with another version of itself."""
+    """Return the engine versions to add to names, for engines that run in several versions."""
     versions: dict[str, set[str]] = {}
     for run in runs.values():
         versions.setdefault(_title(run), set()).add(str(run.facts["engine"].get("version")))
@@ -88,7 +88,7 @@ def _with_versions(names: Mapping[_Key, str], runs: Mapping[_Key, Run]) -> dict[
 
 
 def briefly(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
-    """Return subjects without the words that all names begin with, such as the engine's."""
+    """Return subjects without the common first words of all names, such as the engine's name."""
     names = [subject.name.split(" ") for subject in subjects]
     shared = 0
     if len(names) > 1:
@@ -109,7 +109,7 @@ def measure(
     subjects: Iterable[Subject],
     quantity: Callable[[Run], float | None],
 ) -> Measure:
-    """Measure of a quantity: its spread over the rounds of each subject."""
+    """Return a measure: the spread of a quantity over the rounds of each subject."""
     values = by_subject(
         (subject.name, spread(subject.over_rounds(quantity))) for subject in subjects
     )
@@ -119,7 +119,8 @@ def measure(
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
     """Return the name of a subject: the engine's title, then the levels of other factors.
 
-    If its level names a version, the name always includes the version.
+    If a level of the factor names an engine version, the subject's name always includes the
+    version.
     """
     by_factor = dict(levels)
     others = [_level(factor, name) for factor, name in by_factor.items() if factor != ENGINE]
@@ -137,7 +138,7 @@ def _with_version(run: Run) -> str:
 
 
 def _level(factor: str, name: str) -> str:
-    """A level as it is understood without its factor beside."""
+    """Return a level as text, with its factor's name if the level alone is not clear."""
     says_it = name[:1].isalpha() and name not in SAY_NOTHING and not factor.startswith(SETTING)
     return name if says_it else f"{factor.removeprefix(SETTING)}={name}"
 

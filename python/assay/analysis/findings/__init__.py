@@ -1,5 +1,5 @@
-"""Claims about a run, each with its numbers. One file per finding; each has `find(case)`.
+"""Findings: claims about a run with their evidence. Each file of this folder has `find(case)`.
 
-A finding is a pure function over a `Case` and knows no engine. It returns nothing below its
-thresholds, and if its inputs were not measured.
+`find` is a pure function of a `Case` and depends on no engine. It returns no finding below its
+thresholds, or if its inputs were not measured.
 """

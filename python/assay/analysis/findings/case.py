@@ -1,4 +1,4 @@
-"""The case of a run: all that its findings are made from, and common phrases for them."""
+"""The `Case` of a run: all data that its findings are made from, and phrases that they share."""
 
 from __future__ import annotations
 
@@ -44,62 +44,62 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 
-# What is claimed of a run must be known of this much of its time.
+# Findings require that this share of the run's time is measured.
 KNOWN_SHARE = 0.5
-# Parts of an operation's time that are waiting for storage.
+# Parts of an operation's time that are waits for storage.
 DISK = ("disk_read", "disk_write", "disk")
 
 
-# Advice that changes tables.
+# Kinds of advice that change tables.
 STATEMENTS = ("index", "statistics", "vacuum")
-# The command that carries advice out, as `try_words` writes it.
+# The command that carries out advice, as `try_words` writes it.
 TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One run, as findings see it. Whatever was not measured is empty or None.
+    """One run as input of the findings. Data that were not measured are empty or None.
 
     Attributes:
         run_id: Id of the run.
         operations: Operations of the measured part.
         cores: CPUs that the run may use.
-        accounts: CPU seconds of the measured part.
-        load: Figures of a closed or an open load. None in the power order.
+        accounts: CPU seconds of the measured part, by account.
+        load: Figures of a closed or an open load; None in the power order.
         pinned: Number of CPUs that `engine` and `client` were pinned to, if any.
         counters: The engine's counters, from `analysis.engine_counters`.
         settings: The engine's effective settings.
-        advice: `engine.advice` of the record: the engine's names of settings and statements to
-            change.
+        advice: `engine.advice` of the record: the engine's setting names, and its statements for
+            changes.
         plans: Plans by operation, one for each statement.
         profile: CPU samples.
-        statements: Text of each operation, as it was sent but for drawn values.
-        results: Columns that each operation returned, if its rows were kept.
+        statements: Text of each operation as it was sent, without the drawn parameter values.
+        results: Columns that each operation returned, if its rows were stored.
         tables: Facts of tables by name.
         data_bytes: Size of the data on disk; None if not known.
         executions: One row for each successful execution, including the warm-up, with the columns
             `EXECUTIONS`.
         where: Split of the time of all operations together; empty if not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
-        environment: Host and product.
+        environment: Facts of the host and the engine's product.
         state: State of caches at the start: `hot`, `cold`, `os-warm` or `loaded`. None means
             unknown.
-        test: The specification's test, as it was carried out. None without a test.
-        statement_times: Statement times of operations whose statements were noted, by name.
+        test: The specification's test, as the run executed it; None without a test.
+        statement_times: Statement times by operation, if statements were recorded.
         stalls: Times of low throughput in a load; None if not known.
-        mixes: Figures of clients that each execute a fixed order. None for other loads.
+        mixes: Figures of clients that each execute a fixed order; None for other loads.
         cluster: Work of the nodes; None if the engine is not a cluster.
         knobs: `engine.knobs` of the record: settings that may be varied, by name.
         request: The run's request.
-        prepared: Whether statements were prepared once per session. Otherwise each execution was
-            planned.
-        can_prepare: Whether they were sent as text, and could have been prepared.
+        prepared: Whether statements were prepared once per session. Otherwise each execution
+            includes planning.
+        can_prepare: Whether statements were sent as text although they could have been prepared.
         indexes: Indexes by table, from the engine's catalogue; None if the engine does not report
             them.
         foreign_keys: Foreign keys from the engine's catalogue; empty if none, or not reported.
         changed_settings: Settings of the optimiser that differ from the default; None if the engine
             does not report them.
-        alternatives: Plans that would be chosen if one thing were changed, by operation.
+        alternatives: Plans that the optimiser chooses after one change, by operation.
         blockers: Sessions that blocked others, the longest waits first; None if the engine does not
             report them.
         workers: Maintenance of the server and old snapshots besides the load; None if the engine
@@ -111,10 +111,10 @@ class Case:
         other_clients: CPU seconds of sessions of other clients, by their application.
         client_queue_share: Time that the load generator waited for a CPU, as a share of service
             time; None if not known.
-        look_interval_s: Time between two samples of the engine's threads; None if not sampled.
-        fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
-            None means one driver drove, or no host told.
-        own_tables: Whether it queried existing tables, which Assay did not create.
+        look_interval_s: Seconds between two samples of the engine's threads; None if not sampled.
+        fleet_share: Highest CPU utilisation of a driver in a fleet; None for a single driver, or if
+            no host reported it.
+        own_tables: Whether the run queried existing tables, which Assay did not create.
         counted_scans: Sentence on the server's row counters for observed statements that consist of
             one scan.
         is_observed: Whether the record is an observation of a server that other clients drove.
@@ -184,12 +184,12 @@ class Case:
 
     @property
     def asked_to_read(self) -> bool:
-        """True if the run was to begin without its data in the engine's memory."""
+        """Return True if the run was requested to begin without its data in the engine's memory."""
         return self.state not in {None, "hot", "loaded"}
 
     @property
     def shares(self) -> dict[str, float]:
-        """Return each operation's share of the run's time, if known."""
+        """Return each operation's share of the run's time, for operations with a known share."""
         return {op.name: op.share for op in self.operations if op.share is not None}
 
     @property
@@ -199,24 +199,24 @@ class Case:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """The median service time of each operation in seconds, where it is known."""
+        """Return the median service time in seconds of each operation with a known time."""
         return {op.name: op.seconds for op in self.operations if op.seconds is not None}
 
     @property
     def memory_bytes(self) -> int | None:
-        """Memory of the host."""
+        """Return the memory of the host in bytes; None if not known."""
         memory_bytes = self.environment.get("host", {}).get("memory_bytes")
         return memory_bytes if isinstance(memory_bytes, int) else None
 
     def computing(self, operation: str) -> float:
-        """Share of an operation's time that was computing or waiting for a CPU; 1 if not split."""
+        """Return the share of an operation's time on a CPU or waiting for one; 1 if not split."""
         tree = self.trees.get(operation)
         return 1.0 if tree is None else tree.share_of(COMPUTING)
 
     def reached(self, operation: str) -> float:
-        """Share of an operation's time that its plan's operators can have taken; 1 if not split.
+        """Return the largest share of an operation's time for its plan's operators; 1 if not split.
 
-        Computing, and the reads and writes of its data.
+        The share includes computing, and reads and writes of data.
         """
         tree = self.trees.get(operation)
         if tree is None:
@@ -224,9 +224,10 @@ class Case:
         return tree.share_of(COMPUTING) + sum(tree.share_of(f"waiting/{name}") for name in DISK)
 
     def worked(self, operation: str) -> float:
-        """Share of an operation's time that its plan worked or waited for its data; 1 if not split.
+        """Return the share of an operation's time that its plan computed or waited for data.
 
-        The wait for a CPU is left out: a plan that is captured alone does not have it.
+        The share is 1 if the time was not split. It excludes waits for a CPU, because a plan that
+        is captured alone has none.
         """
         tree = self.trees.get(operation)
         if tree is None:
@@ -235,9 +236,9 @@ class Case:
         return max(0.0, self.reached(operation) - waited)
 
     def part(self, *names: str) -> dict[str, float]:
-        """Return the part of each operation's own time that went into the named parts together.
+        """Return, by operation, the share of its own time that the named parts have together.
 
-        Operations without a measurement of these parts are left out.
+        The result leaves out operations in which these parts were not measured.
         """
         fractions = {}
         for op in self.operations:
@@ -249,7 +250,7 @@ class Case:
 
     @property
     def believable(self) -> tuple[OperationSummary, ...]:
-        """Operations whose time is split, and long enough for that to be believed."""
+        """Return the operations whose time was split by a plausible measurement."""
         return tuple(op for op in self.operations if self._is_believable(op))
 
     def _is_believable(self, op: OperationSummary) -> bool:
@@ -260,17 +261,17 @@ class Case:
         return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
 
     def with_measured(self, *names: str) -> Case:
-        """Return the case with only the operations for which a named part was measured.
+        """Return the case with only those operations for which a named part was measured.
 
-        Operations that were not split may have waited, too. So claims about waiting refer only to
-        the time of these operations.
+        Operations whose time was not split may have waited, too. So claims about waiting refer only
+        to the time of operations that were split.
         """
         return self.only(self.part(*names))
 
     def only(self, names: Iterable[str]) -> Case:
-        """Return the case of some operations, with their shares of their time together.
+        """Return the case of the named operations, with shares of their total time.
 
-        It is empty if they have less than `KNOWN_SHARE` of the run's time.
+        The case is empty if these operations have less than `KNOWN_SHARE` of the run's time.
         """
         chosen, shares = set(names), self.shares
         together = math.fsum(shares.get(name, 0.0) for name in chosen)
@@ -285,13 +286,13 @@ class Case:
         return replace(self, operations=operations, executions=theirs)
 
     def of_run(self, fractions: Mapping[str, float]) -> float:
-        """Return the share of the run's time that fractions of operations' time are; 0 to 1."""
+        """Return the share of the run's time, 0 to 1, from shares of each operation's time."""
         shares = self.shares
         whole = math.fsum(part * shares.get(name, 0.0) for name, part in fractions.items())
         return min(1.0, max(0.0, whole))
 
     def interval(self, fractions: Mapping[str, float]) -> tuple[float, float] | None:
-        """95 % interval of `of_run`, by how much the operations' times differ between passes."""
+        """Return the 95 % interval of `of_run`, from the variation of times between passes."""
         if self.load is not None:
             return None
         measured = self.executions.filter(is_measured(self.executions))
@@ -317,13 +318,14 @@ class Case:
         evidence: Sequence[Evidence] = (),
         advice: Advice | None = None,
     ) -> Finding:
-        """A finding about a part of the time of some operations.
+        """Return a finding about a part of some operations' time.
 
         Args:
             method: Heading of the method in docs/numbers/findings.
             claim: The claim, with its numbers.
             fractions: Share of each operation's own time that the finding concerns, 0 to 1.
-            tells: Attribute of `Finding`, like all that follow.
+            tells: Kind of claim, as in `Finding`. The following arguments are attributes of
+                `Finding`, too.
             to_try: Next step for the user.
             evidence: Evidence for and against the claim.
             advice: Change that can be carried out.
@@ -350,23 +352,25 @@ class Case:
 
     @property
     def on_running_server(self) -> bool:
-        """True if the run used a server that ran before it."""
+        """Return True if the run used a server that Assay did not start."""
         return self.request.get("dsn") is not None
 
     def _for_server(
         self, advice: Advice, change: Change | None, to_try: str | None
     ) -> tuple[Advice | None, str | None]:
-        """Return advice and command for a server that is not ours.
+        """Return the advice and the `assay try` command for a server that Assay did not start.
 
-        Both are None if `assay try` would refuse: a setting that no session can have for itself,
-        or a change of tables that cannot be taken back.
+        Both are None if `assay try` would refuse the change: a setting that no session can change
+        for itself, or a change of tables that cannot be undone.
         """
         by_statement = advice.kind in STATEMENTS and self.own_tables
         if advice.kind == "named-setting" and not BY_PLANS.items() <= advice.values.items():
-            # Settings of the optimiser are each session's; of others that is not known.
+            # Each session can change settings of the optimiser. For other settings this is not
+            # known.
             return None, to_try
         if advice.kind == "durability" or "statement" in advice.values:
-            # A running server has its owner's durability, and nothing hides an index again.
+            # Durability of a running server is its owner's choice, and an index on it cannot be
+            # hidden again.
             return None, to_try
         if advice.kind == "setting" and not is_of_session(advice, self.advice):
             return None, None
@@ -380,29 +384,29 @@ class Case:
         return advice, to_try
 
     def largest_first(self, fractions: Mapping[str, float]) -> tuple[str, ...]:
-        """Names of operations, the one with most of the run's time first."""
+        """Return names of operations, sorted by their share of the run's time, largest first."""
         shares = self.shares
         return tuple(
             sorted(fractions, key=lambda name: (-fractions[name] * shares.get(name, 0.0), name))
         )
 
     def node(self, path: str) -> dict[str, float]:
-        """A node of the time trees: of each operation that was split, its share of the time."""
+        """Return a time tree node's share of the time of each operation that was split."""
         return {name: tree.share_of(path) for name, tree in self.trees.items()}
 
     def readings(self, name: str) -> list[float]:
-        """Return a declared figure over time; empty if the engine does not declare it."""
+        """Return the values of a counter over time; empty if the engine does not declare it."""
         series = (self.counters or {}).get("series", ())
         figure = next((figure for figure in series if figure["name"] == name), {"values": ()})
         return [value for value in figure["values"] if value is not None]
 
     def figure(self, name: str) -> Mapping[str, Any] | None:
-        """Return a figure that the engine declares and counted, by its name."""
+        """Return a counter by its name, if the engine declares and reports it; else None."""
         figures = (self.counters or {}).get("counters", ())
         return next((figure for figure in figures if figure["name"] == name), None)
 
     def total(self, name: str) -> float | None:
-        """Return the growth of a figure in the measured part."""
+        """Return the growth of a counter in the measured part; None if not known."""
         figure = self.figure(name)
         value = None if figure is None else figure.get("total")
         return None if value is None else float(value)
@@ -413,7 +417,7 @@ class Case:
         return None if value is None else float(value)
 
     def setting(self, role: str) -> Setting | None:
-        """Return the engine's setting in a role; None if it has none, or one without effect."""
+        """Return the engine's setting in a role; None if there is none, or none with effect."""
         declared = self.advice.get("settings", {}).get(role, {})
         name = declared.get("name")
         needs = declared.get("needs") or {}
@@ -434,16 +438,16 @@ class Case:
         )
 
     def indexes_of(self, table: str | None, schema: str | None) -> tuple[Index, ...]:
-        """Return the indexes of a table, in this schema if schemas are known."""
+        """Return the indexes of a table, only those in this schema if schemas are known."""
         indexes = (self.indexes or {}).get(table or "", ())
         return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
 
     def can(self, statement: str) -> bool:
-        """Return True if the engine declares how to make an index, statistics or a vacuum."""
+        """Return True if the engine declares a statement for an index, statistics or a vacuum."""
         return statement in self.advice.get("statements", {})
 
     def beside(self, statement: str) -> str:
-        """Return a statement's side effect as words to append; empty if it has none."""
+        """Return a statement's side effect as a text to append; empty without a side effect."""
         does = self.advice.get("beside", {}).get(statement)
         return f", which {does}" if does else ""
 
@@ -457,7 +461,7 @@ class Case:
 def index_advice(
     table: str, columns: Sequence[str], schema: str | None, gain_share: float
 ) -> Advice:
-    """Return the advice to create an index on a table. `values` includes its schema if known."""
+    """Return the advice to create an index. Its `values` include the table's schema if known."""
     values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
     return Advice("index", table, values, gain_share)
 
@@ -465,22 +469,22 @@ def index_advice(
 def named_setting_advice(
     setting: str, value: str, gain_share: float | None, *, by_plan: bool = False
 ) -> Advice:
-    """Return the advice to give a setting a value; `by_plan`: it acts through plans alone."""
+    """Return the advice to set a named setting. `by_plan`: the setting acts through plans alone."""
     values = {"value": value, **(BY_PLANS if by_plan else {})}
     return Advice("named-setting", setting, values, gain_share)
 
 
 def names_text(names: Sequence[str], most: int = 3) -> str:
-    """The first of some names, and how many more there are."""
+    """Return the first `most` names as text, and the number of the others."""
     left = len(names) - most
     return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def at_least(fractions: Mapping[str, float], least: float) -> dict[str, float]:
-    """Return the fractions that are large enough to be named."""
+    """Return the fractions of at least `least`, which are large enough to be named."""
     return {name: fraction for name, fraction in fractions.items() if fraction >= least}
 
 
 def product(fractions: Mapping[str, float], factors: Mapping[str, float]) -> dict[str, float]:
-    """Return fractions multiplied by their factors, without those that have no factor."""
+    """Return fractions times their factors, without fractions that have no factor."""
     return {name: part * factors[name] for name, part in fractions.items() if name in factors}

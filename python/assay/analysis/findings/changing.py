@@ -1,4 +1,4 @@
-"""The statements that make an advised change on a server, from the engine's `advice.toml`."""
+"""Makes the statements of an advised change on a server, from the engine's `advice.toml`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EACH_SETTING = "{limits} may use that much"
 
 
 def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
-    """Return the statements that make an advised change; None if the engine declares none.
+    """Return the statements that make an advised change; None if the engine declares no template.
 
     Args:
         advice: The advised change.
@@ -45,7 +45,7 @@ def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
 
 
 def _of_tables(advice: Advice, template: str, quote: str) -> str:
-    """Return the statements of a template for each table that advice is about."""
+    """Return the statements of a template, one for each table of an advice."""
     columns = [name.strip() for name in advice.values.get("columns", "").split(",")]
     statements = [
         statement_of(
@@ -62,7 +62,7 @@ def _of_tables(advice: Advice, template: str, quote: str) -> str:
 
 
 def is_of_session(advice: Advice, facts: Mapping[str, Any]) -> bool:
-    """Return True if the advice is a setting that each session can have by itself."""
+    """Return True if the advice is a setting that a session can change for itself."""
     declared = (facts.get("settings") or {}).get(advice.subject) or {}
     return advice.kind == "setting" and bool(declared.get("session"))
 
@@ -85,7 +85,7 @@ def _setting(
 
 
 def _of_size(value: str, declared: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """A number of bytes in the engine's word where its SQL takes words; else the bytes."""
+    """Return a size as SQL text: with a unit if the engine's SQL takes units, else in bytes."""
     words = (facts.get("sizes") or {}) if facts.get("sizes_in_sql") else {}
     if declared.get("values") != "bytes" or not value.isdecimal() or not words:
         return value

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @cache
 def methods() -> dict[str, Callable[[Case], list[Finding]]]:
-    """Every module below this folder that has a `find`, by the name of its method."""
+    """Return the `find` functions below this folder, by the name of their method."""
     finders = {}
     package = assay.analysis.findings
     for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -48,7 +48,7 @@ def judged_findings(case: Case) -> Judged:
 
 
 def _safely(method: str, find: Callable[[Case], list[Finding]], case: Case) -> list[Finding]:
-    """A finding that breaks down claims nothing, and holds up no other."""
+    """Call `find`; if it fails, log the error and return no finding."""
     try:
         return find(case)
     except Exception:

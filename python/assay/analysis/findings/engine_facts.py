@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """The engine's facts of one table at the end of the measured part. Unknown facts are None.
+    """The facts that an engine reports about a table after the measured part; None if not reported.
 
     Attributes:
-        rows: Live rows, by the engine's own count.
-        dead_rows: Row versions that no transaction can see any more and that still occupy space.
-        changed_rows: Rows inserted, changed or deleted since statistics were gathered.
-        estimated_rows: Rows that the optimiser takes the table to have.
-        bytes: Bytes on disk, without indexes.
+        rows: Number of live rows, by the engine's own count.
+        dead_rows: Number of row versions that no transaction can see any more and that still occupy
+            space.
+        changed_rows: Number of rows inserted, changed or deleted since statistics were gathered.
+        estimated_rows: Number of rows in the table by the optimiser's estimate.
+        bytes: Size of the table on disk, without indexes.
         analyzed: Whether statistics were ever gathered.
     """
 
@@ -37,9 +38,9 @@ class TableFacts:
 
 
 def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
-    """Return the table name under which the engine reports facts; None if it has none.
+    """Return the name under which the engine reports facts of a node's table; else None.
 
-    A table that sessions do not find without its schema has the schema in its name.
+    The name includes the schema if the table is not on the sessions' search path.
     """
     if node.object is None:
         return None
@@ -48,7 +49,7 @@ def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
 
 
 def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Advice:
-    """Return advice about the table of a plan node, by its reported name."""
+    """Return advice about the table of a plan node, under the name that the engine reports."""
     if node.object is None or name == node.object:
         return Advice(kind, name, {}, gain)
     return Advice(kind, node.object, {"schema": node.schema or ""}, gain)
@@ -56,16 +57,16 @@ def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Ad
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the engine in a role that Assay knows.
+    """A setting of the engine with a role that Assay knows.
 
     Attributes:
-        role: Such as `work_memory`.
+        role: Role of the setting, such as `work_memory`.
         name: Name of the setting in the engine.
         value: Value that the engine reports; None if it reports none.
         limits: For a memory setting, the consumer that it limits; None if the engine does not
             declare it.
-        cheaper: The value with which commits wait less; None if the engine has none.
-        but: Disadvantage of that value.
+        cheaper: Value with which commits wait less; None if the engine has none.
+        but: Disadvantage of the cheaper value.
         alike: Other values with which commits wait no more than with the cheaper one.
     """
 
@@ -84,10 +85,10 @@ class Setting:
 
     @property
     def is_of_each(self) -> bool:
-        """True if the limit holds for each operator or sort, not for all together."""
+        """Return True if each operator or sort has this limit, not all of them together."""
         return self.limits is not None and self.limits.startswith("each ")
 
     @property
     def text(self) -> str:
-        """Name and value as one text."""
+        """Return the setting's name and value as text."""
         return f"{self.name} {self.value}" if self.value is not None else self.name

@@ -1,7 +1,8 @@
 """Computes intervals of time shares, from passes and from the number of samples.
 
-One run cannot show the variation between runs. Its passes and samples give a lower bound of the
-uncertainty. Both errors are independent, so the squares of their half widths add up.
+One run cannot show the variation between runs. The run's passes and samples give a lower bound of
+the uncertainty. The errors of passes and of samples are independent, so the squares of their half
+widths add up.
 """
 
 from __future__ import annotations
@@ -16,27 +17,27 @@ from assay.analysis.stats.student import mean_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Two passes have one degree of freedom: their interval would hold everything.
+# Two passes have one degree of freedom: their interval would be too wide to use.
 PASSES_MIN = 3
-# Of the normal distribution, for 95 %: looks are many.
+# Quantile of the normal distribution for 95 %, which applies because there are many samples.
 NORMAL_QUANTILE = 1.96
-# An interval that rounds to nothing claims a certainty that no measurement has.
+# An interval that rounds to zero width would claim a certainty that no measurement has.
 WIDTH_MIN = 1e-6
 
 
 def share_interval(
     measured: pl.DataFrame, fractions: Mapping[str, float], looks: Mapping[str, float] | None = None
 ) -> tuple[float, float] | None:
-    """Return the 95 % interval of the share that fractions of operations are of a pass's time.
+    """Return the 95 % interval of a share of a pass's time, from fractions of operations' time.
 
     Args:
         measured: One row for each execution of the measured part: pass, operation, seconds.
-        fractions: Share of each operation's own time that is meant, 0 to 1.
+        fractions: Share of each operation's own time, 0 to 1.
         looks: Number of samples of each operation's threads; None if its parts were counted.
 
     Returns:
-        None below `PASSES_MIN` complete passes, and if neither passes nor samples give the
-        uncertainty of the share.
+        The lower and upper end; None below `PASSES_MIN` complete passes, and if neither passes nor
+        samples give the uncertainty of the share.
     """
     if measured.is_empty() or not fractions:
         return None
@@ -65,9 +66,9 @@ def _wider(
     fractions: Mapping[str, float],
     looks: Mapping[str, float],
 ) -> tuple[float, float] | None:
-    """Widen an interval by the sampling error; None for an interval without width.
+    """Return an interval widened by the sampling error; None for an interval of zero width.
 
-    A share p of n looks has the variance p (1 - p) / n of a binomial proportion.
+    A share p of n samples has the variance p (1 - p) / n of a binomial proportion.
     """
     whole = float(measured["seconds"].sum())
     shares = dict(measured.group_by("operation").agg(pl.col("seconds").sum() / whole).iter_rows())
@@ -82,7 +83,7 @@ def _wider(
 
 
 def mean_interval(shares: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean of shares, by Student's t; None for too few."""
+    """Return the 95 % interval of a mean of shares, by Student's t; None for too few shares."""
     if len(shares) < PASSES_MIN:
         return None
     ends = mean_of(shares).interval

@@ -1,7 +1,8 @@
-"""Judges the certainty of each cause, and the share of time it may claim.
+"""Judges the certainty of each cause, and limits the share of time that it may claim.
 
-A cause is `seen` if two independent witnesses support it, and `suspected` with one. Contradicting
-evidence rules it out. No cause claims more time than its node of the time tree.
+A cause is `seen` if two independent witnesses support it, and `suspected` if one does.
+Contradicting evidence rules the cause out. A cause claims at most the time of its node in the time
+tree.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 WITNESSES_MIN = 2
-# Shares of looks and of plans come from different measurements, which differ by a few per cent.
+# Shares from samples and from plans are separate measurements, which may differ by this much.
 OVERLAP_MAX = 0.05
 MISSING_WITNESS = {
     "plan": "a run with --profile: CPU samples would confirm or refute the plan",
@@ -33,11 +34,11 @@ TO_SETTLE = "a second, independent measurement of the same cause"
 
 @dataclass(frozen=True)
 class Judged:
-    """Findings after they were judged.
+    """Findings with their certainty, and causes that were ruled out.
 
     Attributes:
         findings: Findings for the report.
-        silenced: Causes that a witness contradicts.
+        silenced: Causes that are ruled out because evidence contradicts them.
     """
 
     findings: tuple[Finding, ...]
@@ -45,7 +46,7 @@ class Judged:
 
 
 def judged(case: Case, findings: Iterable[Finding]) -> Judged:
-    """Return findings with their certainty, limited to their nodes, and causes ruled out."""
+    """Return findings with their certainty, limited to their tree nodes, and causes ruled out."""
     given = list(findings)
     silenced = tuple(
         finding for finding in given if finding.tells == "cause" and finding.contradictions
@@ -60,7 +61,7 @@ def judged(case: Case, findings: Iterable[Finding]) -> Judged:
 
 
 def _within_node(case: Case, finding: Finding) -> Finding:
-    """The finding with each operation's fraction at most the node that it is a part of."""
+    """Return the finding with each fraction limited to its node of the operation's time tree."""
     if finding.part is None or not finding.fractions:
         return finding
     part = finding.part
@@ -83,7 +84,7 @@ def _with_certainty(case: Case, finding: Finding) -> Finding:
 
 
 def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
-    """Return what would settle a cause that is only suspected; None if it was seen."""
+    """Return the evidence that would confirm a suspected cause; None if the cause is seen."""
     if finding.settle is not None:
         return finding.settle
     witnesses = finding.witnesses
@@ -100,7 +101,7 @@ def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
 
 
 def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
-    """Return causes with the keys of larger ones that claim the same operations' time."""
+    """Return causes with the keys of larger causes that claim the same operations' time."""
     order = sorted(
         (finding for finding in findings if finding.tells == "cause" and finding.part),
         key=lambda finding: (finding.certainty != "seen", -finding.effect_share, finding.key),
@@ -116,7 +117,7 @@ def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
 
 
 def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
-    """Return True if two causes together claim more of a node than there is of it."""
+    """Return True if two causes together claim more than the whole time of a common tree node."""
     part = _common_part(finding.part or "", larger.part or "")
     if part is None:
         return False
@@ -130,7 +131,7 @@ def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
 
 
 def _common_part(left: str, right: str) -> str | None:
-    """Return the outer of two nodes of which one holds the other; None if they are apart."""
+    """Return the outer one of two nested tree nodes; None if neither contains the other."""
     if left == right or right.startswith(f"{left}/"):
         return left
     return right if left.startswith(f"{right}/") else None

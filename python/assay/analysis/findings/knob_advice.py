@@ -1,6 +1,7 @@
-"""Recommends knobs of an engine against a finding, as a command that sweeps them.
+"""Recommends knobs of an engine for a finding, as a command that sweeps their values.
 
-A knob names the counters of both sides of its trade (`scheduling` and `blocking` in `knobs.toml`).
+A knob declares counters for the two sides of its trade-off: `scheduling` and `blocking` in
+`knobs.toml`.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ Side = Literal["scheduling", "blocking"]
 
 
 def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: str | None) -> str:
-    """Return the sweep command of the first knob with one of some counters, and its subject.
+    """Return the sweep command of the first knob with one of the counters, and its subject.
 
     Args:
         case: The run.
-        side: Side of the trade.
-        counters: Words of `cluster_counters`.
-        operation: Operation to which the sweep is restricted. None means no restriction.
+        side: Side of the knob's trade-off.
+        counters: Names of counters, from `cluster_counters`.
+        operation: Operation to which the sweep is restricted; None means no restriction.
 
     Returns:
-        Empty if the engine has no such knob.
+        The command and its subject in words; empty if the engine has no such knob.
     """
     for knob in case.knobs.values():
         if set(knob[side]) & set(counters):
@@ -43,7 +44,7 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
 
 
 def _values(case: Case, knob: Mapping[str, Any]) -> list[str]:
-    """Return a knob's values to try: all choices, or both ends and the run's own value."""
+    """Return values of a knob to try: all choices, or both ends of its range and the run's."""
     if knob["choices"]:
         return list(knob["choices"])
     now = case.settings.get(knob["effective"] or knob["setting"])

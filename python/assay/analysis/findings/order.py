@@ -1,4 +1,4 @@
-"""Sorts findings into the order in which they are shown."""
+"""Sorts findings into the order of the report."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Return what bounds the run first, then its causes, then where its time goes.
+    """Return what bounds the run first, then the causes, then the findings on where time goes.
 
-    Causes that were seen come before suspected ones, each in order of their effect. Of the claims
-    on the run's bound only the largest is kept.
+    Seen causes come before suspected ones, both by effect, largest first. Only the largest claim
+    about the bound is kept.
     """
     ordered = sorted(
         findings,

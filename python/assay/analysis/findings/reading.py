@@ -1,4 +1,4 @@
-"""Reads the additional facts that findings need, and combines them with the summary."""
+"""Reads the facts that findings need besides the summary, and combines both into a `Case`."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The source of an engine's counters whose objects are tables and whose counters are `TableFacts`.
+# Source of engine counters whose objects are tables, with the counters of `TableFacts`.
 TABLES = "tables"
-# Sources whose objects are functions and triggers, and whose counters are `calls` and `seconds`.
+# Sources of engine counters whose objects are functions and triggers, with `calls` and `seconds`.
 FUNCTIONS, TRIGGERS = "functions", "triggers"
 
 
@@ -53,7 +53,7 @@ def read_case(
     cores: int | None,
     pinned: Mapping[str, int],
 ) -> Case:
-    """The case of a run whose summary is known that far."""
+    """Return the case of a run, from its record and the summary of its operations."""
     engine = run.facts.get("engine", {})
     plans, profile, prepared = captured(run), _profile(run), is_prepared(run)
     tables = _tables(run)
@@ -100,17 +100,17 @@ def read_case(
 
 
 def _bare(table: str) -> str:
-    """Return a table's name without its schema, as statements give it other names."""
+    """Return a table's name without its schema, since statements use aliases for it."""
     return table.rpartition(".")[2]
 
 
 def is_prepared(run: Run) -> bool:
-    """Return True if statements were prepared once per session, as recorded."""
+    """Return True if the record says that statements were prepared once per session."""
     return bool((run.facts.get("script") or {}).get("prepared"))
 
 
 def can_prepare(run: Run) -> bool:
-    """Return whether the session can prepare statements and no option forbids it."""
+    """Return whether the engine's sessions can prepare statements and no option forbids it."""
     prepares = run.facts["engine"].get("prepares", False)
     return bool(prepares and not run.facts.get("pooled") and not run.facts.get("test"))
 
@@ -146,7 +146,7 @@ def _statements(run: Run) -> dict[str, str]:
 
 
 def _columns(run: Run, operation: str) -> tuple[str, ...]:
-    """Names of the columns of a kept result; empty of none, and of one that cannot be read."""
+    """Return the column names of a stored result; empty without one, or if it cannot be read."""
     import pyarrow as pa
 
     for _, path in run.results(operation):
@@ -172,7 +172,7 @@ def _tables(run: Run) -> dict[str, TableFacts]:
 
 
 def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
-    """Return the facts of each table at the last reading up to a time, else at the first."""
+    """Return the facts of each table at the last reading up to a time, else at the first one."""
     rows = readings.with_columns(pl.col("source", "object", "counter").cast(pl.String)).filter(
         pl.col("source") == TABLES
     )
@@ -189,7 +189,7 @@ def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
 
 
 def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:
-    """Calls and seconds of each function or trigger that the engine counts, as measured."""
+    """Return calls and seconds of each counted function or trigger in the measured part."""
     window = window_of(run)
     if window is None or not run.has("engine"):
         return {}
@@ -211,7 +211,7 @@ def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:
 
 
 def _throttled_share(run: Run) -> float | None:
-    """Share of the periods of a CPU limit in which it held the engine back."""
+    """Return the share of a CPU limit's periods with throttling of the engine; None if unknown."""
     window = window_of(run)
     if window is None or not run.has("cgroup"):
         return None

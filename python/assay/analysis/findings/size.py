@@ -1,4 +1,4 @@
-"""Decides whether a cause is large enough to be said."""
+"""Decides whether a cause is large enough to be reported."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
 
-# Times differ by as much from run to run, so a smaller cause could not be shown to be one.
+# Times vary by this share from run to run, so a smaller cause cannot be confirmed.
 CAUSE_SHARE_MIN = 0.05
-# Statements that somebody put beside each other say nothing of how often each is asked, so the
-# share of such a run is no measure: there it counts what an operation that is not quick would save.
+# In a user's own list of statements, the frequency of each is unknown, so shares of the run's time
+# mean little. A cause counts there if it has this share of a slow operation's time.
 OWN_EFFECT_MIN = 0.5
 SLOW_MIN_S = 0.005
 
 
 def is_large(case: Case, finding: Finding) -> bool:
-    """Return True if a cause takes much of the run, or of a slow query of the user's own."""
+    """Return True if a cause takes much of the run, or of a slow query on existing tables."""
     if finding.effect_share >= CAUSE_SHARE_MIN:
         return True
     if case.load is not None or case.is_observed or not case.own_tables:

@@ -1,1 +1,1 @@
-"""Renderings of a host's ceiling: the document, the page, the terminal and the exports."""
+"""Renders a host's ceiling: the document, the page, the terminal output and the exports."""

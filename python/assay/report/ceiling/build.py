@@ -1,4 +1,4 @@
-"""Builds the document and the page of a ceiling, and stores them beside the record."""
+"""Builds the document and the page of a ceiling, and stores them in its directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def build_ceiling(run: Run, page: Path, summary: Path) -> CeilingDocument:
-    """The document of a ceiling; page and summary are written if that can be done."""
+    """Return the document of a ceiling, and write page and summary if the directory is writable."""
     document = ceiling_document(run, run.dir, page)
     try:
         run.derived.mkdir(exist_ok=True)

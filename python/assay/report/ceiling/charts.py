@@ -1,4 +1,4 @@
-"""Charts of a ceiling, each made of its document alone."""
+"""Charts of a ceiling, which depend on its document only."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ QUANTILES: Mapping[Literal["p50", "p99", "p999"], str] = {
 QUANTILE_COLOURS = (BLUE, ORANGE, VERMILION)
 MIB, GIB = 1 << 20, 1 << 30
 US = 1e6
-# How many times lower and higher than any value an axis goes.
+# Factor by which an axis extends beyond the smallest and the largest value.
 ROOM = 3.0
 
 
 def charts_of(document: CeilingDocument) -> dict[str, alt.TopLevelMixin]:
-    """The charts that have something to draw, by name."""
+    """Return the charts that have data, by name."""
     drawn = {
         "iops": _by_size(document, "iops", 1.0, "requests a second"),
         "bandwidth": _by_size(document, "bytes_per_s", 1 / MIB, "MiB a second"),
@@ -54,7 +54,7 @@ def charts_of(document: CeilingDocument) -> dict[str, alt.TopLevelMixin]:
 def _by_size(
     document: CeilingDocument, figure: Literal["iops", "bytes_per_s"], factor: float, title: str
 ) -> alt.TopLevelMixin | None:
-    """A line a depth and pattern along the sizes, both axes logarithmic."""
+    """Return a chart with a line per queue depth and pattern over sizes, with logarithmic axes."""
     rows = [
         {
             "size": point["size_bytes"],
@@ -92,7 +92,7 @@ def _latency(document: CeilingDocument) -> alt.TopLevelMixin | None:
 
 
 def _queue(document: CeilingDocument) -> alt.TopLevelMixin | None:
-    """Return the chart of latency over requests a second, a line a size, a point per depth."""
+    """Return the chart of latency over requests a second: a line per size, a point per depth."""
     import altair as alt
 
     sizes = {4 << 10, 8 << 10, 32 << 10, 128 << 10}
@@ -192,7 +192,7 @@ def _lines(
     colours: Sequence[str] = DEPTH_COLOURS,
     legend: bool = True,
 ) -> alt.TopLevelMixin | None:
-    """Lines along sizes, on logarithmic axes whose ticks are the sizes that were tried."""
+    """Return lines over sizes, on logarithmic axes with ticks at the measured sizes."""
     import altair as alt
 
     if not rows:
@@ -222,7 +222,7 @@ def _lines(
             f"{dashed}:N",
             sort=["sequential", "random"],
             scale=alt.Scale(domain=["sequential", "random"], range=[[5, 4], [1, 0]]),
-            # The words below the chart say which is which.
+            # The text below the chart explains the line styles.
             legend=None,
         )
     line = base.mark_line(strokeWidth=2, point=_point()).encode(**encoded)
@@ -232,7 +232,7 @@ def _lines(
 def _legend(title: str | None) -> alt.Legend:
     import altair as alt
 
-    # Spreads are pale, and the legend would be as pale as they are.
+    # Without this, the legend would be as pale as the bands of spreads.
     return alt.Legend(title=title, orient="top", symbolType="square", symbolOpacity=1)
 
 
@@ -241,7 +241,7 @@ def _legend_title(series: str) -> str | None:
 
 
 def _seen(values: Sequence[float]) -> list[float]:
-    """Return the domain of an axis: all values with some room, without ends of intervals."""
+    """Return the domain of an axis: all values with a margin, ignoring the ends of intervals."""
     return [min(values) / ROOM, max(values) * ROOM]
 
 
@@ -280,7 +280,7 @@ def _range(names: Sequence[str], colours: Sequence[str] = DEPTH_COLOURS) -> list
     ]
 
 
-# By name: what a chart is called, and what is said beneath it.
+# Title of each chart, and the text below it, by the chart's name.
 TITLES = {
     "iops": "Requests a second by size",
     "bandwidth": "Bytes a second by size",

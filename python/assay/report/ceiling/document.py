@@ -1,7 +1,7 @@
-"""A ceiling as a document of plain values, which `--json` prints and every rendering reads.
+"""The document of a ceiling: plain values that `--json` prints and every rendering reads.
 
-`document.schema.json` beside this file describes it. What was not measured is null, and a record
-that ended early has a document with fewer points.
+`document.schema.json` beside this file describes it. A value that was not measured is null. A
+record that ended early has a document with fewer points.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 def ceiling_document(run: Run, path: Path, page: Path) -> CeilingDocument:
-    """Return the document of a ceiling whose directory is `path` and whose page is at `page`."""
+    """Return the document of a ceiling, given the paths of its directory and its page."""
     checks = judge(run)
     environment = run.environment
     ceiling = _read(run)

@@ -1,4 +1,4 @@
-"""A ceiling for other tools: its points and its trials as tables."""
+"""Exports of a ceiling: its points and its trials as tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POINTS, MACHINE = "points", "machine"
 
 
 def ceiling_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """points: one row per kind of request; machine: one a kind of work of memory and cores."""
+    """Yield the table of disk points, a row per kind of request, and that of memory and cores."""
     import polars as pl
 
     document = ceiling_document(run, run.dir, run.derived / "report.html")

@@ -1,4 +1,4 @@
-"""A ceiling as one HTML file that needs no network."""
+"""The page of a ceiling: one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OF_DISK = ("iops", "bandwidth", "latency", "queue", "cpu")
 
 
 def ceiling_page(document: CeilingDocument) -> str:
-    """The page of a ceiling's document."""
+    """Return the page of a ceiling's document as HTML."""
     drawn = charts_of(document)
     specs = {name: chart.to_dict() for name, chart in drawn.items()}
     scripts = [vega.program(), template("report.js")]
@@ -92,7 +92,7 @@ def ceiling_page(document: CeilingDocument) -> str:
 
 
 def _reads(document: CeilingDocument) -> dict[str, object]:
-    """Requests a second by size: a pair of columns a depth, and the page cache at the end."""
+    """Return requests a second by size: two columns per queue depth, then the page cache."""
     direct, buffered = points_of(document), points_of(document, cache="buffered")
     depths = depths_of(direct)
     cached = dict(by_size(buffered))

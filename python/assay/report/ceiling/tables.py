@@ -1,4 +1,4 @@
-"""Tables of a ceiling's document: for the terminal, the page and the exports alike."""
+"""Tables of a ceiling's document, for the terminal, the page and the exports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATTERNS = ("sequential", "random")
 def points_of(
     document: CeilingDocument, *, operation: str = "read", cache: str = "direct"
 ) -> list[DiskPointEntry]:
-    """Disk points of one kind of request, with or without the page cache."""
+    """Return the disk points of one kind of request, with or without the page cache."""
     return [
         point
         for point in document["disk"]
@@ -32,7 +32,7 @@ def points_of(
 def by_size(
     points: Sequence[DiskPointEntry],
 ) -> list[tuple[int, dict[tuple[int, str], DiskPointEntry]]]:
-    """A row per size, the smallest first: its points by depth and pattern."""
+    """Return a row for each size, smallest first: its points by queue depth and pattern."""
     rows: dict[int, dict[tuple[int, str], DiskPointEntry]] = {}
     for point in points:
         key = point["depth"], point["pattern"]
@@ -41,12 +41,12 @@ def by_size(
 
 
 def depths_of(points: Sequence[DiskPointEntry]) -> list[int]:
-    """Depths that were tried, the smallest first."""
+    """Return the measured queue depths, smallest first."""
     return sorted({point["depth"] for point in points})
 
 
 def flat_points(document: CeilingDocument) -> list[dict[str, Cell]]:
-    """Return points of the disk as rows of plain values, for a CSV file or a data frame."""
+    """Return the points of the disk as rows of plain values, for a CSV file or a data frame."""
     return [_flat(point) for point in document["disk"]]
 
 

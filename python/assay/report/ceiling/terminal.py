@@ -1,4 +1,4 @@
-"""A ceiling in a terminal of 80 columns: the tables, then caveats."""
+"""Lines of a ceiling for a terminal of 80 columns: tables, then caveats."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHORT_PATTERNS = {"sequential": "seq.", "random": "random"}
 
 
 def ceiling_lines(document: CeilingDocument) -> list[str]:
-    """All lines of a ceiling's document."""
+    """Return all lines of a ceiling's document."""
     return [
         *_head(document),
         *_reads(document),
@@ -48,7 +48,7 @@ def ceiling_lines(document: CeilingDocument) -> list[str]:
 
 
 def ceiling_line(document: CeilingDocument) -> str:
-    """One ceiling in one line, as `assay runs` lists it."""
+    """Return a ceiling as one line, as `assay runs` lists it."""
     first = headline(document)[:1]
     figure = first[0][0] if first else "-"
     name = f"{title(document)}".replace("What ", "what ", 1)
@@ -89,7 +89,7 @@ def _reads(document: CeilingDocument) -> Iterator[str]:
 
 
 def _random_reads(document: CeilingDocument) -> Iterator[str]:
-    """Yield latency of random reads, which are most like an index's, by size."""
+    """Yield the latency of random reads by size; index look-ups cause such reads."""
     points = [p for p in points_of(document) if p["pattern"] == "random"]
     depths = depths_of(points)
     for depth in sorted({depths[0], depths[-1]}) if depths else ():

@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 MERGED_BELOW, CUT_ABOVE = 0.9, 1.5
 PAGE_BYTES = 4096
-# The smallest size that a sweep asks for.
+# The smallest request size of a sweep.
 SIZE_MIN = 512
 
 
 def size_text(size_bytes: int) -> str:
-    """A size of requests, such as `512 B`, `8 KiB`: they are powers of two."""
+    """Return a request size as text, such as `512 B` or `8 KiB`; sizes are powers of two."""
     return bytes_text(size_bytes)
 
 
 def depth_text(depth: int) -> str:
-    """Return the number of requests under way, such as `16 at a time`."""
+    """Return a number of concurrent requests as text, such as `16 at a time`."""
     return "one at a time" if depth == 1 else f"{depth} at a time"
 
 
 def rate_of(estimate: EstimateEntry | None) -> str:
-    """Return requests a second as text; a dash without a value."""
+    """Return requests a second as text; a dash if there is no value."""
     return "-" if estimate is None else grouped_text(estimate["value"])
 
 
 def between(estimate: EstimateEntry, unit: str = "") -> str:
-    """A figure with its interval, such as `15,300 [14,900, 15,700]`."""
+    """Return a figure with its interval as text, such as `15,300 [14,900, 15,700]`."""
     value = f"{grouped_text(estimate['value'])}{unit}"
     low, high = estimate["low"], estimate["high"]
     if low is None or high is None:
@@ -47,7 +47,7 @@ def between(estimate: EstimateEntry, unit: str = "") -> str:
 
 
 def title(document: CeilingDocument) -> str:
-    """Return the title, such as `What vda of build-7 can do`."""
+    """Return the title of a ceiling, such as `What vda of build-7 can do`."""
     medium = document["medium"]
     disk = (medium and medium["name"]) or document["host"]["filesystem"] or "the disk"
     host = document["host"]["name"]
@@ -55,7 +55,7 @@ def title(document: CeilingDocument) -> str:
 
 
 def machine_text(document: CeilingDocument) -> str:
-    """The machine, its disk and the file."""
+    """Return a text on the machine, its disk and the file of the measurement."""
     host, device, medium = document["host"], document["device"] or {}, document["medium"]
     parts = [
         f"{host['cpus']} CPUs" if host["cpus"] else None,
@@ -70,7 +70,7 @@ def machine_text(document: CeilingDocument) -> str:
 
 
 def method_sentence(document: CeilingDocument) -> str:
-    """Return a sentence about the method: rounds, time of a trial, file."""
+    """Return a sentence about the method: rounds, duration of a trial, file."""
     request = document["request"]
     points = [
         *(p["iops"] for p in document["disk"]),
@@ -90,7 +90,7 @@ def method_sentence(document: CeilingDocument) -> str:
 
 
 def headline(document: CeilingDocument) -> list[tuple[str, str]]:
-    """Return the most important figures, with their labels."""
+    """Return the most important figures of a ceiling, with their labels."""
     return [
         figure
         for figure in (
@@ -105,7 +105,7 @@ def headline(document: CeilingDocument) -> list[tuple[str, str]]:
 
 
 def notes(document: CeilingDocument) -> list[str]:
-    """Return caveats of the figures, apart from signs that a medium is hidden."""
+    """Return caveats of the figures, without those on caches that hide the medium."""
     sentences = []
     if document["io_uring_refusal"] is not None:
         sentences.append(
@@ -122,7 +122,7 @@ def notes(document: CeilingDocument) -> list[str]:
 
 
 def _reached(document: CeilingDocument) -> list[str]:
-    """Return sentences on whether requests reached the device in the size they were made."""
+    """Return sentences on requests that the kernel split or merged before the device."""
     points = [
         (point, reached)
         for point in points_of(document)
@@ -149,7 +149,7 @@ def _reached(document: CeilingDocument) -> list[str]:
 
 
 def _which(points: Sequence[tuple[DiskPointEntry, float]]) -> str:
-    """Return the first points with how many requests reached the device for one of ours."""
+    """Return the first points as text, with the number of device requests per request."""
     descriptions = [
         f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_text(point['depth'])}"
         f" ({reached:.2g} for one)"

@@ -1,4 +1,4 @@
-"""Axes that several charts have in common."""
+"""Axes that several charts share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-# Beside the outermost values of a logarithmic axis.
+# Factor of the margin beside the outermost values of a logarithmic axis.
 ROOM = 1.3
 
 
@@ -24,10 +24,10 @@ def logarithmic(values: Iterable[float]) -> alt.Scale | None:
 
 
 def sizes_axis(ticks: Sequence[int]) -> alt.Axis:
-    """An axis of sizes in bytes, with ticks at powers of two as people read them: `8 KiB`."""
+    """Return an axis of sizes in bytes, with ticks at powers of two such as `8 KiB`."""
     import altair as alt
 
-    # Vega has no words for powers of two: each step of 1024 has its own unit.
+    # Vega has no unit names for powers of two, so this expression names each step of 1024.
     steps = "['B', 'KiB', 'MiB', 'GiB']"
     label = (
         "format(datum.value / pow(1024, floor(log(datum.value) / log(1024) + 1e-9)), '~r') + ' ' +"

@@ -1,4 +1,4 @@
-"""The chart of a cluster's nodes over time: their cores with barriers, messages, bytes, waiting."""
+"""Chart of a cluster's nodes over time: cores with barriers, messages, bytes and waiting."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ HEIGHT = 90
 AXIS_EXTENT = 40
 KIB = 1024.0
 CORES = "cpu_cores"
-# Of an axis' labels, in D3's words.
+# Formats of axis labels, in D3's notation.
 COUNTED, PLAIN, PERCENT = "~s", "~g", ".0%"
-# Heading, figure of a line's nodes, what it is divided by, and its axis' labels.
+# Heading of a panel, the nodes' counter, its divisor, and the format of its axis labels.
 PANELS: tuple[tuple[str, NodeFigure, float, str], ...] = (
     ("Messages a second from other nodes", "messages_per_s", 1.0, COUNTED),
     ("KB a second from other nodes", "bytes_per_s", KIB, COUNTED),
@@ -41,7 +41,7 @@ def why_empty(cluster: ClusterSection | None) -> str | None:
 
 
 def data(cluster: ClusterSection) -> pl.DataFrame:
-    """All series as one table: figure, node, time_s (of an interval's end), value."""
+    """Return all series as one table: figure, node, time_s (end of the interval), value."""
     series = cluster["series"]
     rows: list[tuple[str, str, float, float | None]] = [
         (CORES, node, time_s, value)
@@ -59,7 +59,7 @@ def data(cluster: ClusterSection) -> pl.DataFrame:
 
 
 def chart(cluster: ClusterSection, ended_s: float) -> alt.TopLevelMixin:
-    """Return a panel per measured figure with a line per node, over one axis of time."""
+    """Return a panel for each measured counter with a line per node, over one time axis."""
     import altair as alt
 
     rows = data(cluster).drop_nulls("value")
@@ -84,7 +84,7 @@ def _cores(
     *,
     is_last: bool,
 ) -> alt.TopLevelMixin:
-    """Cores of each node on top of each other, up to what there are, with barriers behind them."""
+    """Return the stacked cores of all nodes, up to the available cores, with barriers behind."""
     import altair as alt
 
     core_rows = rows.filter(pl.col("figure") == CORES)

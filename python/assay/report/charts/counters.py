@@ -1,4 +1,4 @@
-"""The chart of an engine's own counters over time."""
+"""Chart of an engine's own counters over time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
 
 NAME = "counters"
-# More panels than these are not read; the engine's declaration puts what matters first.
+# Readers cannot follow more panels. The engine declares its most important counters first.
 PANELS_MAX = 5
 POINTS_MAX = 300
 HEIGHT = 56
@@ -31,7 +31,7 @@ SCHEMA = {"name": pl.String, "unit": pl.String, "time_s": pl.Float64, "value": p
 
 
 def drawn(counted: EngineCountersSection) -> list[str]:
-    """Names of the first figures that were not zero all the time."""
+    """Return the names of the first counters that are not always zero."""
     return [series["name"] for series in counted["series"] if any(series["values"])][:PANELS_MAX]
 
 
@@ -43,7 +43,7 @@ def why_empty(counted: EngineCountersSection | None) -> str | None:
 
 
 def data(counted: EngineCountersSection) -> pl.DataFrame:
-    """All series as one table: name, unit, time_s, value; `unit` has `/s` where it is a rate."""
+    """Return all series as one table: name, unit (with `/s` for a rate), time_s, value."""
     figures = {figure["name"]: figure for figure in counted["counters"]}
     rows = [
         (series["name"], _unit(figures[series["name"]]), time_s, value)
@@ -54,7 +54,7 @@ def data(counted: EngineCountersSection) -> pl.DataFrame:
 
 
 def chart(counted: EngineCountersSection, ended_s: float) -> alt.TopLevelMixin:
-    """A panel per figure over one axis of time, from the beginning of the measured part."""
+    """Return a panel per counter over one time axis, from the start of the measured part."""
     import altair as alt
 
     figures = {figure["name"]: figure for figure in counted["counters"]}
@@ -111,11 +111,11 @@ def _panel(
 
 
 def _rows(figure: CounterRow, series: CounterSeries) -> tuple[list[dict[str, Any]], str]:
-    """Points to draw in a unit that fits the largest, and how that unit is called."""
+    """Return the points to draw, in the unit that fits the largest value, and the unit's name."""
     is_rate = figure["kind"] == COUNTER
     times, values = thinned(series["time_s"], series["values"], is_rate=is_rate)
     if is_rate and len(values) > 1:
-        # A rate holds from the reading before it on, and the first reading has none of its own.
+        # A rate holds since the previous reading, so the first reading has no rate.
         values[0] = values[1]
     text = amount_rate_text if is_rate else amount_text
     largest = max((value for value in values if value is not None), default=0.0)
@@ -134,10 +134,10 @@ def _rows(figure: CounterRow, series: CounterSeries) -> tuple[list[dict[str, Any
 def thinned(
     times: list[float], values: list[float | None], *, is_rate: bool
 ) -> tuple[list[float], list[float | None]]:
-    """Return at most as many points as a chart can show, always with the first and the last.
+    """Return at most as many points as a chart can show, including the first and the last.
 
-    A rate is the mean over the readings that it stands for, None if one of them is; of values that
-    go up and down the largest is kept.
+    A point of a rate is the mean over the readings that it replaces, or None if any reading is
+    None. A point of a gauge is the largest of its readings.
     """
     step = -(-(len(times) - 1) // POINTS_MAX)
     if step <= 1:
@@ -158,6 +158,6 @@ def thinned(
 
 
 def _step(unit: str, largest: float) -> tuple[float, str]:
-    """Return the divisor of values, and the unit that they have then."""
+    """Return the divisor of values that are shown in a readable unit, and the unit's name."""
     steps = {BYTES: BYTE_UNITS, SECONDS: SECOND_UNITS}.get(unit, ((1, unit),))
     return next(((step, name) for step, name in steps if largest >= step), steps[-1])

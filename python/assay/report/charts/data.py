@@ -1,4 +1,4 @@
-"""Rows of a chart, as Altair takes them."""
+"""Rows of a chart in the form that Altair accepts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def inline(rows: pl.DataFrame | Iterable[Mapping[str, object]]) -> alt.InlineData:
-    """Rows within the chart.
+    """Return rows as inline data of a chart.
 
     Altair does not copy a tuple of rows. It copies a list row by row whenever charts are layered or
-    joined, which took half of the page's time.
+    joined, which took half of the time of making a page.
     """
     import altair as alt
 

@@ -1,6 +1,7 @@
 """Charts of a closed or an open load: rate, latency and backlog over time, and the tail.
 
-Every chart draws aggregates: a page is as large for ten million operations as for ten thousand.
+Every chart draws aggregates, so a page with ten million operations is as large as one with ten
+thousand.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ OUTCOMES = {"ok_per_s": "succeeded", "failed_per_s": "failed"}
 OUTCOME_COLOURS = {"succeeded": BLUE, "failed": VERMILION, NEVER_STARTED: ORANGE}
 PERCENTILES = {"max_seconds": "longest", "p99_seconds": "p99", "p50_seconds": "median"}
 PERCENTILE_COLOURS = {"longest": VERMILION, "p99": ORANGE, "median": BLUE}
-# From few operations in a cell to many; each can be seen on a light and on a dark page.
+# Colours from few operations in a cell to many, visible on light and dark pages.
 HEAT_COLOURS = ("#b9dcf2", SKY, BLUE, ORANGE, VERMILION)
 CURVE_COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, "#8a6d00", GREY)
 SECONDS_LABEL = "replace(format(datum.value, '~s'), regexp('([0-9.]+)(.*)'), '$1 $2s')"
-# A place on the axis of nines is -log10 of the share beyond it: 1 is 90 %, 2 is 99 %.
+# The axis of nines has the position -log10 of the share beyond: 1 is 90 %, 2 is 99 %.
 NINES_LABEL = (
     "datum.value < 0.5 ? '50 %' : format(100 * (1 - pow(10, -datum.value)),"
     " '.' + max(0, datum.value - 2) + 'f') + ' %'"
@@ -52,13 +53,13 @@ NINES_LABEL = (
 MEDIAN_PLACE = -math.log10(0.5)
 TICKS_OF_A_DECADE = (1, 2, 5)
 DECADES_WITH_ALL_TICKS = 2.5
-# Logarithmic axes reach this factor beyond the smallest and the largest value.
+# Factor by which logarithmic axes extend beyond the smallest and the largest value.
 ROOM = 1.08
 WORD_ROOM = 1.14
 
 
 def chart(name: str, view: LoadView, document: RunDocument) -> alt.TopLevelMixin:
-    """A chart of a load by its name, not styled yet."""
+    """Return a chart of a load by its name, before `styled` is applied."""
     match name:
         case "throughput":
             return _throughput(view, document["conditions"]["rate_per_s"])
@@ -124,14 +125,14 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
 
 
 def _highest_rate(view: LoadView, rate_per_s: float | None) -> float:
-    """The top of the axis of rates, with room for a word above the highest."""
+    """Return the top of the rate axis, with a margin for a label above the highest value."""
     ended = pl.col("ok_per_s") + pl.col("failed_per_s")
     tops = view.series.select(ended.max(), pl.col("skipped_per_s").max()).row(0)
     return float(WORD_ROOM * max(*tops, rate_per_s or 0.0))
 
 
 def _never_started(view: LoadView) -> list[alt.Chart]:
-    """A line of what was due and never started; not stacked, since others ended at that time."""
+    """Return a line of operations that were due and never started, which is not stacked."""
     import altair as alt
 
     if not view.series["skipped_per_s"].sum():
@@ -156,7 +157,7 @@ def _never_started(view: LoadView) -> list[alt.Chart]:
 
 
 def _outcome_rows(view: LoadView) -> pl.DataFrame:
-    """Stacked bars, one row per interval and outcome that there was: low, high and its words."""
+    """Return stacked bars, a row per interval and outcome: low and high end, and the text."""
     series = view.series.with_columns((pl.col("begin_s") + pl.col("width_s")).alias("end_s"))
     base = pl.lit(0.0)
     parts = []
@@ -181,7 +182,7 @@ def _outcome_rows(view: LoadView) -> pl.DataFrame:
 def _marked(
     drawn: alt.TopLevelMixin, view: LoadView, stalls: StallsSection | None
 ) -> alt.TopLevelMixin:
-    """A chart over time with the stalls of the load behind it."""
+    """Return a chart over time with the load's stalls behind it."""
     import altair as alt
 
     if not stalls or not stalls["stalls"]:
@@ -249,7 +250,7 @@ def _heat(view: LoadView) -> alt.TopLevelMixin:
     most = view.heat["operations"].max()
     domain = [1, max(10, most if isinstance(most, int) else 1)]
     cells: alt.TopLevelMixin = (
-        # Cells are many: their edges are worked out where they are drawn, from two whole numbers.
+        # The chart has many cells, so it computes their edges from two integers when it is drawn.
         alt.Chart(inline(view.heat.select("column", "row", "operations")), width=WIDTH)
         .properties(height=HEAT_HEIGHT)
         .transform_calculate(
@@ -356,7 +357,7 @@ def _backlog(view: LoadView) -> alt.TopLevelMixin:
 
 
 def _time(view: LoadView, field: str) -> alt.X:
-    """The axis of time, which is the same for all charts of a load."""
+    """Return the time axis that all charts of a load share."""
     import altair as alt
 
     ended = view.series.select((pl.col("begin_s") + pl.col("width_s")).max()).item()
@@ -369,7 +370,7 @@ def _time(view: LoadView, field: str) -> alt.X:
 
 
 def _log_seconds(field: str, values: pl.Series, title: str) -> alt.Y:
-    """A logarithmic axis of seconds, with its ticks at round times."""
+    """Return a logarithmic axis of seconds with ticks at round times."""
     import altair as alt
 
     low, high = values.min(), values.max()
@@ -387,11 +388,11 @@ def _log_seconds(field: str, values: pl.Series, title: str) -> alt.Y:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Round values between two: 1, 2 and 5 of each decade, or decades where there are many."""
+    """Return round values in a range: 1, 2 and 5 of each decade; for many decades only 1."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     few = math.log10(high / low) <= DECADES_WITH_ALL_TICKS
     steps = TICKS_OF_A_DECADE if few else TICKS_OF_A_DECADE[:1]
-    # Written as text, since 5 * 10 ** -5 is a neighbour of the number that is meant.
+    # The float is parsed from text, since 5 * 10 ** -5 is not exactly the float 5e-5.
     ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
     return [tick for tick in ticks if low <= tick <= high]
 
@@ -425,7 +426,7 @@ def _text(column: str, text_of: Any) -> pl.Expr:  # noqa: ANN401 - any of the fu
 
 
 def _span_text() -> pl.Expr:
-    """Begin and end of a row as text, such as `3.0 to 4.0`."""
+    """Return an expression for the begin and end of a row as text, such as `3.0 to 4.0`."""
     ended = pl.col("begin_s") + pl.col("width_s")
     parts = [moment.round(2).cast(pl.String) for moment in (pl.col("begin_s"), ended)]
     return pl.concat_str(parts[0], pl.lit(" to "), parts[1]).alias("seconds")

@@ -1,14 +1,14 @@
 """Colours, sizes and units that all charts share.
 
-The palette is Okabe and Ito's, which people with colour blindness can tell apart. Kinds of work are
-more than it has colours: related ones have tones of one colour, and a word always stands beside.
-Causes of an operation's time keep a distance from each other in every kind of colour blindness; a
-test simulates them. What is on a CPU is blue, what waits has every other colour.
+The palette is Okabe and Ito's, which people with colour blindness can tell apart. There are more
+kinds of work than colours, so related kinds have tones of one colour, and a label always names the
+kind. Colours of an operation's causes of time keep a distance from each other in every kind of
+colour blindness, which a test simulates. Time on a CPU is blue; waits have the other colours.
 """
 
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILION, PURPLE, GREY = "#E69F00", "#D55E00", "#CC79A7", "#999999"
-# Of what a study compares, in the order in which it stands.
+# Colours of a study's subjects, in the order of subjects.
 SUBJECT_COLOURS = (
     BLUE,
     ORANGE,
@@ -43,7 +43,7 @@ CAUSE_COLOURS = {
     "paused": "#3a3c40",
     "uncovered": "#b4bac2",
 }
-# On a CPU by kind of work: the largest of a run in this order, and all others together.
+# Colours of a run's kinds of work on a CPU, largest first, and of all other kinds together.
 LARGEST_WORK_COLOURS = (BLUE, "#29396f", "#44b9a4", "#288fee")
 OTHER_WORK_COLOUR = "#97a8d3"
 
@@ -87,5 +87,5 @@ MORE_COLOURS = ("#4c9f9f", "#b8860b", "#8fae5d", "#9c7bb5", "#cf8a8a")
 
 
 def work_colour(work: str) -> str:
-    """Return the colour of a kind of work; a fixed other colour for an unknown kind."""
+    """Return the colour of a kind of work; unknown kinds share a fixed colour."""
     return WORK_COLOURS.get(work) or MORE_COLOURS[sum(work.encode()) % len(MORE_COLOURS)]

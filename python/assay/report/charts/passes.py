@@ -1,4 +1,4 @@
-"""Each execution of a run as a dot around its operation's median."""
+"""Chart of each execution of a run as a dot around its operation's median."""
 
 from __future__ import annotations
 

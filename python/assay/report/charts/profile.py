@@ -1,4 +1,4 @@
-"""Chart of the work of each operation: kinds of work as rows, operations as columns."""
+"""Chart of the kinds of work of each operation: a row per kind, a column per operation."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 NAME = "work"
 ROW_HEIGHT = 22
-# Every tone can be seen on a light and on a dark page, and its text upon it.
+# Every colour is visible on light and dark pages, and so is the text on it.
 COLOURS = ("#dceaf5", SKY, BLUE, "#003f63")
 LIGHT_TEXT_FROM = 0.45
-# A share is written into its cell from here on; a pointer tells the others.
+# Shares from this value on are written into their cells; tooltips show all shares.
 TOLD_MIN = 0.005
 SCHEMA = {
     "operation": pl.String,
@@ -42,7 +42,7 @@ def why_empty(profile: ProfileSection | None) -> str | None:
 
 
 def data(profile: ProfileSection) -> pl.DataFrame:
-    """Rows of operation, work, samples, share (of the operation), seconds (CPU)."""
+    """Return rows of operation, work, samples, share (of the operation), seconds (CPU)."""
     rows = [
         {"operation": operation["operation"]} | row
         for operation in profile["operations"]
@@ -85,7 +85,7 @@ def chart(profile: ProfileSection) -> alt.TopLevelMixin:
             alt.Tooltip("time:N", title="CPU time"),
         ],
     )
-    # Where many columns leave no room for a figure, its colour and the pointer tell it.
+    # In narrow columns, a cell shows no figure, only its colour and a tooltip.
     figures = (
         base.transform_filter(f"datum.share >= {TOLD_MIN}")
         .transform_calculate(words="width < 30 * datum.columns ? '' : datum.figure")

@@ -1,4 +1,4 @@
-"""The chart of how contiguous reads were: distances between them, and lengths of their runs."""
+"""Chart of the contiguity of reads: distances between reads, and lengths of sequential runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def why_empty(storage: StorageSection | None) -> str | None:
 
 
 def data(requests: RequestsSection) -> pl.DataFrame:
-    """Both distributions as one table: reads by distance (bytes) and by length of run (reads)."""
+    """Return both distributions as one table: reads by distance (bytes), by run length (reads)."""
     rows: list[tuple[str, int | None, bool | None, int]] = [
         ("distance", distance["at_most_bytes"], distance["forward"], distance["reads"])
         for distance in requests["distances"]
@@ -47,7 +47,7 @@ def data(requests: RequestsSection) -> pl.DataFrame:
 
 
 def chart(requests: RequestsSection) -> alt.TopLevelMixin:
-    """Two rows of bars: shares of reads by distance, and by the run that they are in."""
+    """Return two rows of bars: shares of reads by distance, and by the length of their run."""
     import altair as alt
 
     rows = alt.vconcat(_distances(requests), _runs(requests), bounds="full")
@@ -119,7 +119,7 @@ def _bars(rows: list[dict[str, Any]], heading: str, x_title: str) -> alt.Chart:
 
 
 def _classes() -> list[tuple[str, bool, int | None]]:
-    """Classes from the farthest back to the farthest ahead: words, whether ahead, upper bound."""
+    """Return distance classes, farthest back to farthest ahead: label, direction, upper bound."""
     bounds = [bound for bound in DISTANCES_BYTES if bound]
     more = f">{_short(bounds[-1])}"
     back = [(f"-{_short(bound)}", False, bound) for bound in reversed(bounds)]

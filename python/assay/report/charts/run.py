@@ -1,6 +1,6 @@
 """All charts of a run, as Altair charts made from its document and its timeline.
 
-Charts set no text or background colour, so that they fit a light and a dark page.
+The charts set no text or background colour, so that they fit light and dark pages.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NOT_OF_THIS_LOAD = (
 
 
 class Charts:
-    """The charts of one run. Each is an Altair chart. A chart without data shows the reason."""
+    """The charts of one run, as Altair charts. A chart without data shows the reason."""
 
     POWER_NAMES = ("operations", "timeline", "passes")
     LOAD_NAMES = load_charts.NAMES
@@ -58,7 +58,7 @@ class Charts:
         self._load = load
 
     def __getitem__(self, name: str) -> alt.TopLevelMixin:
-        """A chart by its name."""
+        """Return a chart by its name."""
         if name not in self.NAMES:
             raise UsageError(f"no chart {name!r}; known: {', '.join(self.NAMES)}")
         if name in self.LOAD_NAMES:
@@ -70,7 +70,7 @@ class Charts:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The charts that a run like this one has, in the order of a page."""
+        """Return the names of the charts of such a run, in the order of a page."""
         extras = [name for name, chart in SECTION_CHARTS.items() if chart.is_of(self._document)]
         if self._document["conditions"]["clients"] is None:
             of_test = () if self._document["test"] is None else self.TEST_NAMES
@@ -96,13 +96,13 @@ class Charts:
 
     @property
     def operations(self) -> alt.TopLevelMixin:
-        """Each operation's time as a bar, split by cause."""
+        """Return the chart of each operation's time as a bar, split by cause."""
         why = self.why_empty("operations")
         return _sentence(why) if why else styled(where_chart.chart(self._document))
 
     @property
     def timeline(self) -> alt.TopLevelMixin:
-        """Operations, CPU, memory, disk and pressure over one axis of time."""
+        """Return the chart of operations, CPU, memory, disk and pressure over one time axis."""
         why = self.why_empty("timeline")
         if why or self._timeline is None:
             return _sentence(str(why))
@@ -110,7 +110,7 @@ class Charts:
 
     @property
     def passes(self) -> alt.TopLevelMixin:
-        """Each execution as a dot around its operation's median."""
+        """Return the chart of each execution as a dot around its operation's median."""
         why = self.why_empty("passes")
         if why or self._timeline is None:
             return _sentence(str(why))
@@ -118,32 +118,32 @@ class Charts:
 
     @property
     def steady(self) -> alt.TopLevelMixin:
-        """Throughput of mixes and the bytes that the engine read, over the number of mixes."""
+        """Return the chart of mixes: throughput and bytes read, over the number of mixes."""
         return self._section_chart(steady_chart.NAME)
 
     @property
     def counters(self) -> alt.TopLevelMixin:
-        """Counters of the engine over time."""
+        """Return the chart of the engine's counters over time."""
         return self._section_chart(counter_charts.NAME)
 
     @property
     def cluster(self) -> alt.TopLevelMixin:
-        """Cores, messages, bytes and waiting of each node over time, with barriers."""
+        """Return the chart of each node's cores, messages, bytes and waits over time."""
         return self._section_chart(cluster_chart.NAME)
 
     @property
     def storage(self) -> alt.TopLevelMixin:
-        """CPU utilisation, and requests, rate and size of the I/O of the data's device."""
+        """Return the chart of CPU utilisation and of I/O on the data's device."""
         return self._section_chart(storage_chart.NAME)
 
     @property
     def contiguity(self) -> alt.TopLevelMixin:
-        """Reads by their distance from the one before, and by the run that they are in."""
+        """Return the chart of reads by distance from the previous read, and by sequential run."""
         return self._section_chart(requests_chart.NAME)
 
     @property
     def work(self) -> alt.TopLevelMixin:
-        """Kinds of work of each operation, by CPU samples."""
+        """Return the chart of each operation's kinds of work, by CPU samples."""
         return self._section_chart(profile_charts.NAME)
 
     def _section_chart(self, name: str) -> alt.TopLevelMixin:
@@ -178,7 +178,7 @@ class Charts:
         return None
 
     def data(self, name: str) -> dict[str, str]:
-        """Return the data of a chart as CSV, by the text of its link."""
+        """Return the data of a chart as CSV text, by the text of the download link."""
         import polars as pl
 
         if name in SECTION_CHARTS or name in self.TEST_NAMES:
@@ -197,7 +197,7 @@ class Charts:
         }
 
     def _section_table(self, name: str) -> pl.DataFrame | None:
-        """Return the data of a section's chart; None without the section."""
+        """Return the data of a section's chart as a table; None without the section."""
         document = self._document
         if name in self.TEST_NAMES:
             return None if document["test"] is None else test_charts.data(name, document["test"])
@@ -207,7 +207,7 @@ class Charts:
 def flat_operation(operation: OperationRow) -> dict[str, object]:
     """Return one operation as a row with a column for each cause's share of its time.
 
-    Classes of retries have no column: which there are is known of a run only.
+    Retries by error class have no column, because the classes differ by run.
     """
     nested = {"where", "retries_by_class", *TIMES}
     row = {key: value for key, value in operation.items() if key not in nested}
@@ -222,7 +222,7 @@ def flat_operation(operation: OperationRow) -> dict[str, object]:
 
 
 def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
-    """Fonts and lines that all charts share."""
+    """Return the chart with the fonts and lines that all charts share."""
     font = "system-ui, sans-serif"
     styled: alt.TopLevelMixin = chart.configure(
         font=font,
@@ -244,7 +244,7 @@ def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
 
 
 def _sentence(reason: str) -> alt.TopLevelMixin:
-    """A chart that only says why there is none."""
+    """Return a chart that shows only the reason for missing data."""
     import altair as alt
 
     data = inline([{"words": reason}])

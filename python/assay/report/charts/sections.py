@@ -1,4 +1,4 @@
-"""Charts of a run that are drawn from one section of its document each."""
+"""Charts of a run that each draw one section of its document."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ Section = TypeVar("Section")
 
 @dataclass(frozen=True)
 class SectionChart(Generic[Section]):
-    """A chart of one section of the document.
+    """A chart that draws one section of the document.
 
     Attributes:
-        section: Returns the chart's section of a document; None if the run has no such chart.
-        why_empty: Returns why a document gives no chart; None if it gives one.
-        chart_of: Makes the chart from the section and the end of the measured part in seconds.
-        table_of: What is drawn of the section, as one table.
+        section: Function that returns the chart's section of a document; None if the run has no
+            such chart.
+        why_empty: Function that returns the reason why a document has no chart; None if it has one.
+        chart_of: Function that makes the chart from the section and the measured part's end in
+            seconds.
+        table_of: Function that returns the drawn data of the section as one table.
     """
 
     section: Callable[[RunDocument], Section | None]
@@ -45,7 +47,7 @@ class SectionChart(Generic[Section]):
         return self.section(document) is not None
 
     def chart(self, document: RunDocument) -> alt.TopLevelMixin | None:
-        """Return the chart, not styled yet; None without the section."""
+        """Return the chart, before `styled` is applied; None without the section."""
         section = self.section(document)
         if section is None:
             return None
@@ -62,7 +64,7 @@ def _requests(document: RunDocument) -> RequestsSection | None:
     return None if storage is None else storage["requests"]
 
 
-# In the order of a page.
+# The charts in the order of a page.
 SECTION_CHARTS: dict[str, SectionChart[Any]] = {
     steady_chart.NAME: SectionChart(
         lambda document: document["steady"],

@@ -1,4 +1,4 @@
-"""Charts of a test: the streams of its throughput tests over time, and its intervals run by run."""
+"""Charts of a specified test: its streams over time, and its intervals by run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = ("streams", "intervals")
 ROW_HEIGHT = 19
 STREAM_HEIGHT = 26
 TONES = {"even": "#7f93ab", "odd": "#a9b8c9", "refresh": ORANGE}
-# A band that is narrower than this share of the axis has no room for its name.
+# A band that is narrower than this share of the axis has no label.
 NAMED_SHARE = 0.035
 ROOM = 1.15
 IN_STREAMS = "beside other streams"
@@ -52,7 +52,7 @@ def why_empty(name: str, test: SpecifiedTestSection | None) -> str | None:
 
 
 def chart(name: str, test: SpecifiedTestSection) -> alt.TopLevelMixin:
-    """A chart of a test by its name, not styled yet."""
+    """Return a chart of a test by its name, before `styled` is applied."""
     return _streams(test) if name == "streams" else _intervals(test)
 
 
@@ -64,7 +64,7 @@ def data(name: str, test: SpecifiedTestSection) -> pl.DataFrame:
 
 
 def _stream_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
-    """One row per interval of a stream."""
+    """Yield a row for each interval of a stream."""
     several = len(test["runs"]) > 1
     for run in test["runs"]:
         lead = f"run {run['run']}, " if several else ""
@@ -85,7 +85,7 @@ def _stream_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
 
 
 def _interval_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
-    """One row per operation of each power test, and one for its mean beside other streams."""
+    """Yield rows for each operation: one per power test, and one for its mean in streams."""
     for run in test["runs"]:
         for interval in run["power"]:
             yield {
@@ -157,7 +157,7 @@ def _intervals(test: SpecifiedTestSection) -> alt.TopLevelMixin:
 
 
 def _with_room(seconds: pl.Series) -> list[float]:
-    """Ends of a logarithmic axis that reaches a little beyond the shortest and the longest."""
+    """Return the ends of a logarithmic axis, with a margin beyond the extreme times."""
     shortest, longest = float(seconds.min()), float(seconds.max())  # type: ignore[arg-type]
     return [shortest / ROOM, longest * ROOM]
 

@@ -19,7 +19,7 @@ NAME = "steady"
 HEIGHT = 120
 AXIS_EXTENT = 40
 KIB = 1024.0
-# Heading, series, and what a value is divided by.
+# Heading of a panel, its series, the divisor of its values, and its colour.
 PANELS = (
     ("Mixes a second", "throughput", 1.0, BLUE),
     ("KiB that the engine asked of files, a mix", "asked", KIB, ORANGE),
@@ -71,7 +71,7 @@ def data(steady: SteadySection) -> pl.DataFrame:
 
 
 def chart(steady: SteadySection) -> alt.TopLevelMixin:
-    """Return a panel for each measured series, with a mark at the beginning of the steady part."""
+    """Return a panel for each measured series, with a mark at the start of the steady part."""
     import altair as alt
 
     rows = data(steady)
@@ -126,7 +126,7 @@ def _panel(
 
 
 def _rules(steady: SteadySection) -> list[alt.Chart]:
-    """Return rules at the begin of the measured part, after a warm-up, and of the steady part."""
+    """Return vertical lines at the start of the measured part and of the steady part."""
     import altair as alt
 
     warm = steady["warmup_mixes"]

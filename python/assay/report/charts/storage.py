@@ -1,4 +1,4 @@
-"""The chart of the data's device and the CPUs: CPU utilisation, IOPS, rate and size of I/O."""
+"""Chart of the CPUs and the data's device: CPU utilisation, IOPS, rate and size of I/O."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAME = "storage"
 AXIS_EXTENT = 40
 CPU_HEIGHT, HEIGHT = 110, 70
 KIB_PER_MIB = 1024
-# From the bottom up: work, waiting, nothing.
+# Colours from the bottom up: time at work, waiting, idle.
 CPU_COLOURS = {
     "%usr": BLUE,
     "%nice": "#288fee",
@@ -44,7 +44,7 @@ CPU_COLOURS = {
     "%idle": CAUSE_COLOURS["idle"],
 }
 DIRECTIONS = {"read": BLUE, "write": ORANGE}
-# Heading, figures of reads and of writes, and what they are divided by.
+# Heading of a panel, its series of reads and of writes, and the divisor of values.
 PANELS = (
     ("IOPS: requests a second", ("r/s", "w/s"), 1.0),
     ("MiB a second", ("rkB/s", "wkB/s"), KIB_PER_MIB),
@@ -61,7 +61,7 @@ def why_empty(storage: StorageSection | None) -> str | None:
 
 
 def data(storage: StorageSection) -> pl.DataFrame:
-    """All series as one table: time_s (end of an interval), figure (iostat's, mpstat's), value."""
+    """Return all series as one table: time_s (interval end), figure (iostat, mpstat), value."""
     rows = [
         (time_s, name, value)
         for series in (_series(storage["disk"]), _series(storage["cpu"]))
@@ -73,7 +73,7 @@ def data(storage: StorageSection) -> pl.DataFrame:
 
 
 def chart(storage: StorageSection, ended_s: float) -> alt.TopLevelMixin:
-    """Panels over one axis of time, from the beginning of the measured part; of CPUs if counted."""
+    """Return panels over one time axis from the start of the measured part; CPUs if counted."""
     import altair as alt
 
     panels = [_cpu(_series(storage["cpu"]), ended_s)] if storage["cpu"]["time_s"] else []
@@ -89,7 +89,7 @@ def chart(storage: StorageSection, ended_s: float) -> alt.TopLevelMixin:
 
 
 def _series(section: DiskSeries | CpuSeries) -> Mapping[str, list[float | None]]:
-    """Return series by their names, all of which are lists of figures."""
+    """Return the series by name; each is a list of values."""
     return cast("Mapping[str, list[float | None]]", section)
 
 
@@ -149,7 +149,7 @@ def _lines(
 def _steps(
     series: Mapping[str, list[float | None]], name: str
 ) -> Iterator[tuple[float | None, float | None]]:
-    """Values at the ends of their intervals, the first one at its beginning, too."""
+    """Yield values at the ends of their intervals, and the first value also at its start."""
     times, values = series["time_s"], series[name]
     if times:
         yield max(0.0, (times[0] or 0.0) - (series["seconds"][0] or 0.0)), values[0]

@@ -1,4 +1,4 @@
-"""Operations, CPU, memory, disk and pressure of a run over one axis of time."""
+"""Chart of operations, CPU, memory, disk and pressure of a run over one time axis."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NAMED_UNDER_WAY = 4
 
 
 def chart(timeline: Timeline, document: RunDocument) -> alt.TopLevelMixin:
-    """Return panels with one shared axis; a selection in the first one zooms the others."""
+    """Return panels with a shared time axis. A selection in the first panel zooms the others."""
     import altair as alt
 
     shade = alt.BrushConfig(fill=BLUE, fillOpacity=0.3, stroke=BLUE, strokeWidth=1.5)
@@ -76,7 +76,7 @@ def chart(timeline: Timeline, document: RunDocument) -> alt.TopLevelMixin:
     ]
     overview = _overview(timeline).add_params(brush)
     with warnings.catch_warnings():
-        # One selection is meant to be shared by all panels: that is how hovering joins them.
+        # All panels share one selection on purpose: hovering marks the same moment in each panel.
         warnings.filterwarnings("ignore", message="Automatically deduplicated selection")
         joined = alt.vconcat(overview, *panels, bounds="full")
     resolved: alt.TopLevelMixin = joined.resolve_scale(color="independent")
@@ -84,7 +84,7 @@ def chart(timeline: Timeline, document: RunDocument) -> alt.TopLevelMixin:
 
 
 def data(timeline: Timeline) -> pl.DataFrame:
-    """All series of the timeline as one tidy frame: time_s, series, unit, value."""
+    """Return all series of the timeline as one tidy frame: time_s, series, unit, value."""
     import polars as pl
 
     parts = (
@@ -105,7 +105,7 @@ def data(timeline: Timeline) -> pl.DataFrame:
 
 
 def _name_time_axis(layers: list[alt.Chart]) -> None:
-    """The lowest panel carries the words of the axis that all share."""
+    """Give the lowest panel the title of the shared time axis."""
     layers[0].encoding.x.axis = _time_axis("seconds since the measured part began")
 
 
@@ -116,7 +116,7 @@ def _time_axis(title: str | None = None, *, labels: bool = True) -> alt.Axis:
 
 
 def _value_axis(title: str, label: str = "datum.label") -> alt.Axis:
-    """A vertical axis of fixed extent, so that all panels begin at the same place."""
+    """Return a vertical axis of fixed width, so that all panels begin at the same position."""
     import altair as alt
 
     return alt.Axis(
@@ -131,7 +131,7 @@ def _value_axis(title: str, label: str = "datum.label") -> alt.Axis:
 
 
 def _from_zero(values: pl.Series) -> alt.Scale:
-    """A scale from zero that has a height where every value is zero."""
+    """Return a scale that starts at zero and has a height even if every value is zero."""
     import altair as alt
 
     largest = values.max()
@@ -145,7 +145,7 @@ def _strokes() -> alt.Legend:
 
 
 def _span(timeline: Timeline) -> tuple[float, float]:
-    """First and last moment that any panel shows."""
+    """Return the first and the last moment of all panels, in seconds."""
     import polars as pl
 
     bands = timeline.bands
@@ -208,7 +208,7 @@ def _band_lane(timeline: Timeline, zoomed: alt.Scale) -> list[alt.Chart]:
     x = alt.X("begin_s:Q", scale=zoomed, axis=_time_axis(labels=False))
     bands = _bands(timeline, x, 26)
     begun, ended = _span(timeline)
-    # A name is drawn where its band is wide enough for it at the present zoom.
+    # A label is drawn if its band is wide enough at the current zoom.
     shown_s = f"(isValid(brush.begin_s) ? brush.begin_s[1] - brush.begin_s[0] : {ended - begun})"
     names = (
         alt.Chart(_band_rows(timeline))
@@ -310,7 +310,7 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
 
 
 class _Moments:
-    """One row per tick with all that is known of the moment; hovering joins the panels by it."""
+    """A row per tick with all values of that moment, which joins panels when hovering."""
 
     def __init__(self, timeline: Timeline, zoomed: alt.Scale) -> None:
         import altair as alt
@@ -327,16 +327,16 @@ class _Moments:
         )
 
     def join(self, layers: list[alt.Chart], *, pointed_at: bool = True) -> list[alt.Chart]:
-        """A panel's layers with a rule at the moment nearest to the pointer, in any panel.
+        """Return a panel's layers with a line at the moment nearest to the pointer in any panel.
 
-        Where the panel itself is not to be pointed at, its own tooltips stay within reach.
+        If `pointed_at` is false, the panel keeps its own tooltips.
         """
         import altair as alt
 
         if not self._rows:
             return layers
-        # The whole row is the tooltip: fields named one by one are looked up in the wrong place
-        # where the nearest mark answers for the pointer.
+        # The tooltip shows the whole row. With single fields, Vega looks them up in the wrong place
+        # if the nearest mark handles the pointer.
         rule = (
             alt.Chart(inline(self._rows))
             .mark_rule(color=GREY, clip=True, tooltip=alt.TooltipContent("data"))
@@ -349,7 +349,7 @@ class _Moments:
 
 
 def _moments(timeline: Timeline) -> list[dict[str, Any]]:
-    """Rows of texts, one a tick, whose columns are named as a reader reads them."""
+    """Return rows of texts, one per tick, whose columns have readable names."""
     import polars as pl
 
     series = data(timeline).filter(~pl.col("series").str.ends_with(ALL_TASKS))
@@ -382,7 +382,7 @@ def _value_text(value: float, unit: str) -> str:
 
 
 def _byte_unit(largest: object) -> tuple[int, str]:
-    """The unit in which the largest value has one to four digits."""
+    """Return the byte unit in which the largest value has one to four digits, and its size."""
     size = float(largest) if isinstance(largest, int | float) else 0.0
     return next(((step, unit) for step, unit in BYTE_UNITS if size >= step), (1, "B"))
 

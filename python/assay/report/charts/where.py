@@ -1,6 +1,6 @@
 """Chart of the split of time: one bar per operation, one piece per cause.
 
-Pieces have fixed positions. So CPU time can be shown by mode or by kind of work without moving
+Pieces have fixed positions. So switching CPU time between modes and kinds of work does not move
 other pieces. Unaccounted time always ends the bar.
 """
 
@@ -33,9 +33,9 @@ NAME = "operations"
 ROW_HEIGHT = 19
 BAR_HEIGHT = 14
 COVERAGE_ROOM = 112
-# The heading of the coverage stands between the bars and the legend.
+# Offset of the legend, which leaves space for the heading of the coverage column.
 LEGEND_OFFSET = 20
-# What has less of every operation cannot be seen in a bar, and is in no legend.
+# A part that is smaller in every operation is invisible in a bar and has no legend entry.
 NAMED_SHARE_MIN = 0.0005
 NOT_SPLIT = ("not split", "#bbbbbb")
 OTHER_WORK = "other work"
@@ -75,11 +75,11 @@ def why_empty(document: RunDocument) -> str | None:
 
 
 def pieces(operation: OperationRow, works: dict[str, float] | None) -> Iterator[Piece]:
-    """Return the pieces of one bar in stacking order.
+    """Return the pieces of an operation's bar in stacking order.
 
     Args:
         operation: One of the document's operations.
-        works: Shares of its CPU time by kind of work; None if not known.
+        works: Shares of the operation's CPU time by kind of work; None if not known.
     """
     where = shares_by_cause(operation["where"])
     shares = ((cause, where.get(cause.name)) for cause in CAUSES)
@@ -105,13 +105,13 @@ def _worked(works: dict[str, float], on_cpu: float) -> Iterator[Piece]:
 
 
 def part_title(cause: str) -> str:
-    """A cause as the legend names it."""
+    """Return the name of a cause in the legend."""
     title = next(candidate.title for candidate in CAUSES if candidate.name == cause)
     return STRIPED.format(title) if cause == UNCOVERED else title
 
 
 def named_works(document: RunDocument) -> tuple[str, ...]:
-    """Return the kinds of work with most CPU time of the run, which have their own colours."""
+    """Return the run's kinds of work with the most CPU time, which have colours of their own."""
     if document["profile"] is None:
         return ()
     ordered = sorted(document["profile"]["work"], key=lambda row: -row["seconds"])
@@ -120,7 +120,7 @@ def named_works(document: RunDocument) -> tuple[str, ...]:
 
 
 def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Return the kinds of work of each operation: named ones, and all others together."""
+    """Return each operation's shares by kind of work: named kinds, and all others together."""
     profile = document["profile"]
     if profile is None or not named:
         return {}
@@ -136,7 +136,7 @@ def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[st
 
 
 def rows(document: RunDocument) -> list[dict[str, Any]]:
-    """Return one row for each piece, with the content of its tooltip."""
+    """Return one row for each piece of the bars, with the content of its tooltip."""
     works = works_of(document, named_works(document))
     made = []
     for place, operation in enumerate(document["operations"]):
@@ -158,7 +158,7 @@ def rows(document: RunDocument) -> list[dict[str, Any]]:
 
 
 def chart(document: RunDocument) -> alt.TopLevelMixin:
-    """Bars of time or of shares; the parameter `pointed` names an operation to mark."""
+    """Return bars of time or of shares. The parameter `pointed` names an operation to mark."""
     import altair as alt
 
     data = rows(document)
@@ -239,7 +239,7 @@ def _controls(document: RunDocument) -> list[alt.Parameter]:
 
 
 def _mark_of_pointed(base: alt.Chart) -> alt.Chart:
-    """A frame around the row that a link led to; nothing at first."""
+    """Return a frame around the row that a link points to; no row at first."""
     import altair as alt
 
     framed: alt.Chart = (
@@ -266,7 +266,7 @@ def _bars(base: alt.Chart, data: list[dict[str, Any]], colours: dict[str, str]) 
         ),
         tooltip=_tooltip(),
     )
-    # Thick dashed rules are stripes, which every renderer draws.
+    # Thick dashed lines look like stripes, and every renderer draws them.
     stripes = (
         base.transform_filter(f"datum.part == '{part_title(UNCOVERED)}'")
         .mark_rule(strokeWidth=BAR_HEIGHT, strokeDash=[1.5, 3], stroke="#5b6573", opacity=0.75)
@@ -276,7 +276,7 @@ def _bars(base: alt.Chart, data: list[dict[str, Any]], colours: dict[str, str]) 
 
 
 def _texts(base: alt.Chart, data: list[dict[str, Any]]) -> list[alt.Chart]:
-    """Each bar's time at its end, and right of all bars how much of each is accounted for."""
+    """Return each bar's time at its end, and each operation's coverage at the right."""
     import altair as alt
 
     first = base.transform_filter("datum.begin == 0")
@@ -294,7 +294,7 @@ def _texts(base: alt.Chart, data: list[dict[str, Any]]) -> list[alt.Chart]:
 
 
 def _colours(document: RunDocument, data: list[dict[str, Any]]) -> dict[str, str]:
-    """The colour of each part that occurs, in stacking order."""
+    """Return the colour of each part that occurs, in stacking order."""
     colours = dict(zip(named_works(document), LARGEST_WORK_COLOURS, strict=False))
     colours |= {OTHER_WORK: OTHER_WORK_COLOUR}
     colours |= {part_title(cause.name): CAUSE_COLOURS[cause.name] for cause in CAUSES}
@@ -304,7 +304,7 @@ def _colours(document: RunDocument, data: list[dict[str, Any]]) -> dict[str, str
 
 
 def _legend_values(data: list[dict[str, Any]], colours: dict[str, str]) -> dict[str, str]:
-    """The parts that the legend names: those of the view that is shown."""
+    """Return the parts in the legend, for each view."""
     parts = {}
     for view in (BY_MODE, BY_WORK):
         seen = {

@@ -1,1 +1,1 @@
-"""Causes of a run, tried by experiments: the document, the page and the lines of a terminal."""
+"""Diagnosis of a run by experiments: the document, the page and the terminal output."""

@@ -1,4 +1,4 @@
-"""Writes the document of a diagnosis beside its study, and reads it back."""
+"""Writes the document of a diagnosis into its study's directory, and reads it back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def build_diagnosis(document: DiagnoseDocument, directory: Path) -> PlacedDiagnosis:
-    """The document of a diagnosis with its place; document and page are written if that can be."""
+    """Return the document of a diagnosis with its directory, and write it if possible."""
     placed: PlacedDiagnosis = {**document, "study": str(directory), "page": None}
     page = directory / PAGE_FILE
     try:
@@ -32,7 +32,7 @@ def build_diagnosis(document: DiagnoseDocument, directory: Path) -> PlacedDiagno
 
 
 def kept_diagnosis(directory: Path) -> PlacedDiagnosis | None:
-    """Return the stored document of a diagnosis; None for other studies, or if it is missing."""
+    """Return the stored document of a diagnosis; None if missing, or for another kind of study."""
     file = directory / DOCUMENT_FILE
     try:
         return cast("PlacedDiagnosis", json.loads(file.read_text(encoding="utf-8")))

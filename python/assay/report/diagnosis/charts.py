@@ -1,4 +1,4 @@
-"""Charts of a diagnosis: the way down as a waterfall, and the gain of each cause."""
+"""Charts of a diagnosis: a waterfall of the time after each change, and the gain by cause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLOURS = {"confirmed": GREEN, "refuted": GREY, "undecided": VERMILION}
 
 
 def charts_of(document: DiagnoseDocument) -> dict[str, alt.TopLevelMixin]:
-    """The charts that have something to draw, by name."""
+    """Return the charts that have data, by name."""
     drawn = {"way": _waterfall(document), "gains": _gains(document)}
     return {name: styled(chart) for name, chart in drawn.items() if chart is not None}
 
@@ -57,7 +57,7 @@ def _bar(name: str, low: float, high: float, kind: str) -> dict[str, object]:
 
 
 def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
-    """The gain of each cause with its interval; one that holds no gain of 3 % is refuted."""
+    """Return the chart of each cause's gain with its interval, coloured by verdict."""
     import altair as alt
 
     rows = []
@@ -71,7 +71,7 @@ def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
                 {
                     "name": f"{number}: {tried['key']} ({tried['change']})",
                     "share": gain["share"],
-                    # Of few rounds it is wider than any chart.
+                    # With few rounds, the interval is wider than the chart.
                     "low": None if low is None else max(-1.0, low),
                     "high": None if high is None else min(1.0, high),
                     "verdict": tried["verdict"],

@@ -1,4 +1,4 @@
-"""A diagnosis as the document of `assay diagnose --json`. Its only side effect is reading."""
+"""Makes the document of `assay diagnose --json`. Its only side effect is reading records."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ENDINGS = {
     "nothing can be tried": "of the causes that are left, none can be tried here",
 }
 
-# Of fewer rounds nobody knows how far apart runs are.
+# With fewer rounds, the variation between runs is not known.
 ROUNDS_MIN = 2
 
 
@@ -50,13 +50,13 @@ def diagnose_document(
     history: Calibration,
     run_s: float | None,
 ) -> DiagnoseDocument:
-    """The document of a diagnosis, without its place.
+    """Return the document of a diagnosis, without the directory of its files.
 
     Args:
-        way: All steps.
-        operations: Requested operations. Empty means all.
+        way: All steps of the diagnosis.
+        operations: Requested operations; empty means all.
         declared: Declarations of experiments, by kind.
-        history: What became of advice before this diagnosis.
+        history: Results of trials of advice before this diagnosis.
         run_s: Duration of a run in seconds; None if not known.
     """
     pilot = way.steps[0].run
@@ -151,7 +151,7 @@ def _tried(
 
 
 def verdict_words(judgement: Judgement, run_s: float | None) -> str:
-    """Return the basis of a verdict, in a clause."""
+    """Return the basis of a verdict as a clause."""
     gain = judgement.gain
     of = f" of {names_text(judgement.operations)}" if judgement.operations else ""
     if judgement.by_plan:
@@ -202,7 +202,7 @@ def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimente
 def _most_and_least(
     rounds: Sequence[tuple[Run, Run]], bytes_of: Callable[[Run], float | None]
 ) -> tuple[float | None, float | None]:
-    """The most that any run as it is had, and the least that any with the change had, in bytes."""
+    """Return the most bytes of any run without the change, and the fewest with the change."""
     before = [bytes_of(run) for run, _ in rounds]
     after = [bytes_of(run) for _, run in rounds]
     known = [size for size in before if size is not None]
@@ -216,7 +216,7 @@ def _data_bytes(run: Run) -> float | None:
 
 
 def _set_up_s(tried: Tried) -> float | None:
-    """Seconds of the file that makes the change, at most; None if it is none of the data."""
+    """Return the longest time of the SQL file that makes the change; None without such a file."""
     seconds = [
         float(file["seconds"])
         for _, run in tried.rounds
@@ -236,7 +236,7 @@ def _gain(gain: Gain | None) -> TimeGain | None:
 
 
 def _left(way: Way) -> str:
-    """Return why the diagnosis ended, and what bounds the run then."""
+    """Return the reason why the diagnosis ended, and what limits the run at the end."""
     bound = next(
         (finding for finding in summarise(way.last).findings if finding.tells == "bound"), None
     )

@@ -1,4 +1,4 @@
-"""A diagnosis as one HTML file that needs no network."""
+"""The page of a diagnosis: one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ABOUT = {
 
 
 def diagnosis_page(document: DiagnoseDocument) -> str:
-    """The page of a diagnosis's document."""
+    """Return the page of a diagnosis's document as HTML."""
     drawn = charts_of(document)
     specs = {name: chart.to_dict() for name, chart in drawn.items()}
     scripts = [vega.program(), template("report.js")]

@@ -1,4 +1,4 @@
-"""A diagnosis on a terminal: causes with verdicts, time after each change, remaining causes."""
+"""Terminal output of a diagnosis: causes with verdicts, time after each change, open causes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def diagnosis_lines(document: PlacedDiagnosis, width: int, *, whole: bool = Fals
     Args:
         document: Document of the diagnosis, with its directory.
         width: Columns of the terminal.
-        whole: Every cause that could not be tried, not only the first.
+        whole: Whether to show every cause that could not be tried, not only the first ones.
     """
     yield from textwrap.wrap(title(document), width, subsequent_indent="  ")
     for step in document["steps"]:

@@ -1,4 +1,4 @@
-"""Words of a diagnosis that terminal and page have in common."""
+"""Phrases on a diagnosis that terminal and page share."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     )
     from assay.report.documents.try_ import TimeGain
 
-# So much more memory in every run with the change than in any without is told.
+# Memory use is reported if every run with the change needs this factor more than any without.
 MEMORY_MIN = 1.05
-# Files that are this much larger are told: each load ends with others that are not yet full.
+# Disk use is reported if data files grow by this factor. Smaller growth also comes from free space
+# in files.
 DISK_MIN = 1.02
 
 
 def title(document: DiagnoseDocument) -> str:
-    """Return the title of a diagnosis: workload, engine and scale in a line."""
+    """Return the title of a diagnosis: workload, engine and scale in one line."""
     engine = f"{document['engine_title']} {document['engine_version'] or ''}".rstrip()
     scale = f"{document['scale_name']} {document['scale']:g}"
     names = f", {', '.join(document['operations'])}" if document["operations"] else ""
@@ -31,7 +32,7 @@ def title(document: DiagnoseDocument) -> str:
 
 
 def way_words(document: DiagnoseDocument) -> str | None:
-    """Return the time after each change, `412 ms -> 198 ms (work_mem=64MB)`; None without any."""
+    """Return the time after each change: `412 ms -> 198 ms (work_mem=64MB)`; else None."""
     points = document["way"]
     if not points:
         return None
@@ -41,7 +42,7 @@ def way_words(document: DiagnoseDocument) -> str | None:
 
 
 def gain_text(gain: TimeGain | None) -> str:
-    """A gain with its interval: `52 %, 48 % to 55 %`."""
+    """Return a gain with its interval as text, such as `52 %, 48 % to 55 %`."""
     if gain is None:
         return "not compared"
     share = signed(gain["share"])
@@ -52,7 +53,7 @@ def gain_text(gain: TimeGain | None) -> str:
 
 
 def times_words(tried: TriedCause) -> str:
-    """Return the times behind a verdict, as the end of a sentence; empty if plans decided it."""
+    """Return the times behind a verdict, as the end of a sentence; empty for a verdict by plans."""
     gain = tried["gain"]
     if gain is None or tried["by_plan"]:
         return ""
@@ -64,12 +65,12 @@ def times_words(tried: TriedCause) -> str:
 
 
 def signed(share: float) -> str:
-    """A share of time that is saved; below zero with a minus sign."""
+    """Return a saved share of time as text, with a minus sign if the time grew."""
     return percent_text(share) if share >= 0 else f"\u2212{percent_text(-share)}"
 
 
 def step_words(step: DiagnosisStep) -> str:
-    """Return the changes that a step builds on."""
+    """Return the earlier changes that a step of the diagnosis includes."""
     if not step["on_top_of"]:
         return "As it is"
     return f"With {', '.join(step['on_top_of'])}"
@@ -86,7 +87,7 @@ def _of_data(tried: TriedCause) -> Iterator[str]:
 
 
 def beside(tried: TriedCause) -> Iterator[str]:
-    """Yield a sentence for each side effect of a change."""
+    """Yield a sentence on each side effect of a change."""
     for operation in tried["slower"]:
         least = percent_text(operation["share"])
         yield f"{operation['operation']} takes longer with it, by {least} at least"

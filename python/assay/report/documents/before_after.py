@@ -1,4 +1,4 @@
-"""Each operation's time in two runs of the same statements: `assay explain --against --json`."""
+"""Types of `assay explain --against --json`: each operation's time in two runs."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ ChangeVerdict = Literal["faster", "slower", "within noise", "not known", "other 
 
 
 class BeforeAfterRow(TypedDict):
-    """One operation in an earlier run and in this one."""
+    """The times of one operation in an earlier run and in this run."""
 
     operation: str
     before_s: MeasuredValue
-    """Geometric mean over the passes of the earlier run; under a load, over its batches."""
+    """Geometric mean of the operation's times over the passes of the earlier run; under a load,
+    over the batches."""
     after_s: MeasuredValue
     factor: MeasuredValue
     """`after_s` divided by `before_s`."""
     interval: Annotated[list[float], Len(2, 2)] | None
     """95 % interval of the factor over passes; null if a run has fewer than three."""
     verdict: ChangeVerdict
-    """Result of the comparison. `other text` means that the statement differs between the runs."""
+    """Result of the comparison. `other text` means that the statement's text differs between the
+    runs."""
     plan: str | None
-    """Change of its plan; null if nothing changed or a run has no plan."""
+    """Change of the operation's plan; null if the plan did not change, or if a run has no plan."""
 
 
 class BeforeAfter(TypedDict):
-    """All operations of two runs, in the order of this one."""
+    """The times of all operations in two runs, in the order of the later run."""
 
     before: str
     """Id of the earlier run."""
     after: str
     earlier_s: MeasuredValue
-    """Time between the beginnings of the two runs."""
+    """Seconds between the starts of the two runs."""
     operations: list[BeforeAfterRow]

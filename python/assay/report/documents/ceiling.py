@@ -4,7 +4,7 @@
 measured is null.
 """
 
-# The generator evaluates these annotations, so their names are imported at run time.
+# The schema generator evaluates these annotations, so the names must exist at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class CeilingRequestEntry(TypedDict):
 
 
 class CeilingHost(TypedDict):
-    """The machine of a ceiling."""
+    """The machine whose ceiling was measured."""
 
     name: str | None
     kernel: str | None
@@ -48,7 +48,7 @@ class CeilingHost(TypedDict):
 
 
 class DiskMedium(TypedDict):
-    """The disk's description of itself."""
+    """The disk's own description of its medium."""
 
     name: str
     model: str | None
@@ -60,7 +60,7 @@ class DiskMedium(TypedDict):
 
 
 class TrialFile(TypedDict):
-    """The file that was read and written; null without one."""
+    """The file that the ceiling's trials read and wrote; null without one."""
 
     size_bytes: int
     direct_align_bytes: Annotated[
@@ -69,7 +69,7 @@ class TrialFile(TypedDict):
 
 
 class CeilingCheck(TypedDict):
-    """The result of a check of the record."""
+    """The result of a check of the ceiling's record."""
 
     check: Annotated[str, Field(description="Name of the check.")]
     verdict: VerdictWord
@@ -80,14 +80,14 @@ class CeilingCheck(TypedDict):
 
 
 class HidingSigns(TypedDict):
-    """Signs that a cache answered requests instead of the medium."""
+    """Signs that a cache, not the medium, answered disk requests."""
 
     virtual: Annotated[bool, Field(description="The disk says that it is a virtual one.")]
     signs: Sequence[str]
 
 
 class EstimateEntry(TypedDict):
-    """A geometric mean over rounds with its 95 % interval."""
+    """An estimate: a geometric mean over rounds with its 95 % interval."""
 
     value: float
     low: Annotated[float | None, Field(description="null of a single round")]
@@ -96,7 +96,7 @@ class EstimateEntry(TypedDict):
 
 
 class LatencyQuantiles(TypedDict):
-    """Quantiles of the request time, each as median over rounds, and the longest time."""
+    """Quantiles of the request time, each as the median over rounds, and the longest time."""
 
     p50: float
     p90: float
@@ -106,7 +106,7 @@ class LatencyQuantiles(TypedDict):
 
 
 class DiskPointEntry(TypedDict):
-    """One kind of disk request."""
+    """The measurements of one kind of disk request."""
 
     operation: DiskOperation
     pattern: AccessPattern
@@ -128,7 +128,7 @@ class DiskPointEntry(TypedDict):
 
 
 class MachinePointEntry(TypedDict):
-    """One kind of work for memory or for cores."""
+    """The measurements of one kind of work for memory or for cores."""
 
     kernel: str
     threads: int

@@ -9,15 +9,15 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class CheckRow(TypedDict):
-    """The result of one check."""
+    """The result of one check of a run."""
 
     check: str
     verdict: VerdictWord
     reason: str
-    """One sentence: the observation, its meaning and what to do."""
+    """One sentence on the check's observation, its meaning and the remedy."""
     measured: bool
-    """False if the check had nothing to measure; `reason` says why."""
+    """Whether the check had data. If false, `reason` explains why."""
     value: MeasuredValue
-    """The number that was compared."""
+    """The value that the check compared with its threshold."""
     threshold: MeasuredValue
-    """Limit that the value was compared with."""
+    """The limit that the check's value was compared with."""

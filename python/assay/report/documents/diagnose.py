@@ -1,4 +1,4 @@
-"""Causes of a run, tried by experiments: what `assay diagnose --json` prints."""
+"""Types of `assay diagnose --json`: causes of a run, tried by experiments."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ class SlowerOperation(TypedDict):
 
     operation: str
     share: float
-    """Share of its time that it takes longer, at least."""
+    """Lower bound of the operation's relative increase in time."""
 
 
 class Experimented(TypedDict):
-    """Declaration of an experiment."""
+    """The declaration of an experiment."""
 
     kind: str
     changes: str
     set_up: str
     undo: str
     stays: bool
-    """Whether its change may be recommended; otherwise it only measures the effect of a cause."""
+    """Whether the experiment's change may be recommended. If false, the change only measures the
+    effect of a cause."""
 
 
 class TriedCause(TypedDict):
@@ -39,37 +40,40 @@ class TriedCause(TypedDict):
     experiment: Experimented
     verdict: CauseVerdict
     says: str
-    """Reason for the verdict. If it is undecided, also what would decide it."""
+    """Reason for the verdict on the cause. For an undecided cause, the reason includes what would
+    decide it."""
     by_plan: bool
-    """Whether the cause was refuted because no plan changed."""
+    """Whether the experiment refuted the cause because no plan changed."""
     rounds: int
     rounds_needed: int | None
-    """Number of rounds that would decide it; null if it is decided, or the number is not known."""
+    """Number of rounds that would decide the verdict; null if it is decided, or if the number is
+    not known."""
     gain: TimeGain | None
-    """Gain of the operations that the cause concerns. Its interval is valid after any number of
-    rounds."""
+    """Gain of the operations that the cause concerns. The gain's interval is valid after any number
+    of rounds."""
     whole: TimeGain | None
-    """Gain of all operations together."""
+    """Gain of all operations of the run together."""
     slower: list[SlowerOperation]
     memory: tuple[MeasuredValue, MeasuredValue]
-    """Peak memory in bytes: the highest of all runs without the change, the lowest of all runs with
-    it."""
+    """Peak memory in bytes: the highest of all runs without the change, and the lowest of all runs
+    with the change."""
     disk: tuple[MeasuredValue, MeasuredValue]
-    """Bytes of the data files before the timed part: the largest without the change, the smallest
-    with it; null for a running server."""
+    """Bytes of the data files before the timed part: the largest without the change, and the
+    smallest with the change; null for a running server."""
     set_up_s: MeasuredValue
-    """Longest time in seconds to make the change on the loaded data; null if it does not change
-    data."""
+    """Longest time in seconds to make the change on the loaded data; null if the change does not
+    concern data."""
     recommended: bool
     why_not: str | None
-    """Why the change is not recommended; null if it is, or if the cause is not confirmed."""
+    """Reason why the change is not recommended; null if it is recommended, or if the cause is not
+    confirmed."""
     record: str | None
-    """Results of earlier trials of such advice; null without earlier trials."""
+    """Results of earlier trials of the same kind of advice; null without earlier trials."""
     trial: TrialDocument
 
 
 class UntriedCause(TypedDict):
-    """A cause without an experiment."""
+    """A cause that no experiment tried."""
 
     key: str
     claim: str
@@ -78,7 +82,7 @@ class UntriedCause(TypedDict):
 
 
 class DiagnosisStep(TypedDict):
-    """The causes of one run, tried side by side."""
+    """The causes of one run, whose experiments alternate in the same rounds."""
 
     run: str
     on_top_of: list[str]
@@ -86,15 +90,15 @@ class DiagnosisStep(TypedDict):
     cannot_be_tried: list[UntriedCause]
     left_out: list[UntriedCause]
     kept: str | None
-    """The change that later steps keep; null without one."""
+    """The change that later steps of the diagnosis keep; null without one."""
 
 
 class WayPoint(TypedDict):
-    """Time with the changes that were kept so far; the first entry is without any change."""
+    """Time with all changes kept so far. The first entry is the time without any change."""
 
     change: str | None
     seconds: float
-    """Geometric mean over all runs with these changes."""
+    """Geometric mean of the times over all runs with these changes, in seconds."""
     runs: int
 
 
@@ -110,15 +114,15 @@ class DiagnoseDocument(TypedDict):
     scale: float
     scale_name: str
     operations: list[str]
-    """Requested operations; empty means all."""
+    """Requested operations of the diagnosis; empty means all operations."""
     of: str
-    """Subject of the times: an operation's name, a pass, or an operation of a load."""
+    """Subject of the times: the name of an operation, a pass, or an operation of a load."""
     steps: list[DiagnosisStep]
     way: list[WayPoint]
     interactions: list[str]
     ending: Ending
     left: str
-    """Sentence on the causes that remain at the end."""
+    """Sentence on the causes that remain after the last step."""
     legal: str | None
 
 
@@ -126,5 +130,5 @@ class PlacedDiagnosis(DiagnoseDocument):
     """A diagnosis with the directory of its files."""
 
     study: str
-    """Directory of the study with its runs; empty if nothing was run."""
+    """Directory of the study that contains the diagnosis's runs; empty if nothing was run."""
     page: str | None

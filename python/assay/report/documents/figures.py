@@ -1,4 +1,4 @@
-"""Values that parts of documents have in common."""
+"""Types of values that several sections of documents share."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ MetricUnit = Literal["s", "/h", "/s"]
 
 
 class TimeDistribution(TypedDict):
-    """Seconds of the executions that succeeded, by nearest rank.
+    """Distribution of the seconds of successful executions, with percentiles by nearest rank.
 
-    A percentile of too few values is null.
+    A percentile is null if there are too few values for it.
     """
 
     count: int

@@ -1,4 +1,4 @@
-"""Findings in the document of a run."""
+"""Types of a run's document on its findings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class FindingEvidence(TypedDict):
     """One piece of evidence for a finding or against it."""
 
     witness: str
-    """Kind of witness, such as plan or profile."""
+    """Kind of the witness that gave the evidence, such as plan or profile."""
     contradicts: bool
-    """Whether the evidence contradicts the claim."""
+    """Whether the evidence contradicts the finding's claim."""
     says: str
     at: str
     """Place of the evidence in the report, such as plan:q18."""
@@ -28,7 +28,7 @@ class FindingAdvice(TypedDict):
 
     kind: AdviceKind
     subject: str
-    """The role or name of a setting, the limited resource, or a table."""
+    """Subject of the change: the role or name of a setting, the limited resource, or a table."""
     values: dict[str, str]
     gain_share: MeasuredValue
     """Predicted share of the run's time that the change saves."""
@@ -41,48 +41,51 @@ class FindingChange(TypedDict):
     undo: str | None
     """Statement that reverts the change; null if no statement can."""
     costs: str | None
-    """Disadvantages of the change."""
+    """Disadvantages of the change; null without any."""
 
 
 class FindingRow(TypedDict):
     """A claim about the run, its evidence and its advice."""
 
     key: str
-    """Name of the finding on the command line."""
+    """Name of the finding in commands."""
     claim: str
     effect_share: float
     """Time in the cause as a share of the run's wall time: a part of the node `part`."""
     part: str | None
-    """Path of the time tree's node that contains the effect; null if no single node does."""
+    """Path of the time tree's node that contains the finding's effect; null if no single node
+    contains it."""
     saved: Annotated[list[float], Len(2, 2)] | None
-    """Share of the run's time that removing the cause would save, at least and at best; null if not
-    known."""
+    """Lower and upper bound of the run's share of time that removing the cause would save; null if
+    not known."""
     certainty: Literal["seen", "suspected"]
     """`seen` if two independent witnesses support it, `suspected` if only one does."""
     settle: str | None
-    """Evidence that would confirm a suspected cause."""
+    """Evidence that would confirm a suspected cause; null for other findings."""
     shares_with: list[str]
-    """Keys of larger causes that claim the same time: alternatives."""
+    """Keys of larger causes that claim the same time. The cause is an alternative to these."""
     witnesses: list[str]
-    """Kinds of independent witnesses that support it."""
+    """Kinds of independent witnesses that support the finding."""
     interval: Annotated[list[float], Len(2, 2)] | None
     """95 % interval of the effect over repeated runs; null for one run."""
     interval_words: str
     runs: Annotated[list[str], Len(1)]
-    """Ids of the runs that support it."""
+    """Ids of the runs that support the finding."""
     method: str
-    """Heading in docs/numbers/findings that describes the method."""
+    """Heading in docs/numbers/findings that describes the finding's method."""
     to_try: str | None
     tells: Literal["bound", "cause", "shape"]
-    """Kind of claim: what bounds the run, the cause of its duration, or where its time goes."""
+    """Kind of claim: the bound of the run, a cause of its duration, or the shape of its time."""
     operations: list[str]
     """Operations that the claim concerns; empty means the whole run."""
     fractions: dict[str, Annotated[float, Ge(0), Le(1)]]
-    """Share of each operation's own time that the claim concerns, where known."""
+    """Share of each operation's own time that the claim concerns, for operations with a known
+    share.
+    """
     evidence: list[FindingEvidence]
-    """Evidence for and against the claim."""
+    """Evidence for and against the finding's claim."""
     advice: FindingAdvice | None
-    """Change that `assay try` would carry out."""
+    """Change that `assay try` would make; null without one."""
     change: NotRequired[FindingChange | None]
     """Statements that make the change on a running server. Documents of older versions lack this
     key."""

@@ -1,4 +1,4 @@
-"""The document of `assay whatif --json` for some changes."""
+"""Types of `assay whatif --json`: predictions for some changes."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ class OperationPrediction(TypedDict):
     before: float
     after: float
     least: float
-    """Lower bound by the model."""
+    """Lower bound of the operation's time by the model, in seconds."""
     most: float
     is_asked: bool
-    """Whether a change names the operation."""
+    """Whether a requested change names the operation."""
 
 
 class PredictionDocument(TypedDict):
-    """Metrics and operations before and after some changes, by a model."""
+    """Metrics and operations before and after some changes, as a model predicts them."""
 
     changes: list[str]
-    """Description of each change."""
+    """Descriptions of the requested changes."""
     assumptions: list[str]
     notes: list[str]
-    """Facts that the run did not record."""
+    """Sentences on facts that the run did not record."""
     metrics: list[MetricPrediction]
     operations: list[OperationPrediction]
     """Operations whose time changes, the largest change first."""
     passes: int
-    """Number of passes for the intervals; 0 means no intervals."""
+    """Number of passes on which the intervals are based; 0 means no intervals."""
     known_operations: int
-    """Number of operations for which the run recorded what all changes need."""
+    """Number of operations for which the run recorded all data that the changes' predictions need.
+    """
     measured_operations: int

@@ -42,9 +42,9 @@ class RunDocument(TypedDict):
     """
 
     schema: Literal[2]
-    """Version of this schema."""
+    """Version of the document's schema."""
     assay_version: str
-    """Version of Assay that made this document. The record may be of another version."""
+    """Version of Assay that made the document. Another version may have written the record."""
     run: str
     """Id of the run: <utc>-<workload>-<engine>-<six hexadecimal digits>."""
     path: str
@@ -64,11 +64,12 @@ class RunDocument(TypedDict):
     engine_title: str
     """Title of the engine."""
     engine_version: str | None
-    """The engine's own version."""
+    """Version of the engine, as the engine reports it."""
     scale: float
-    """Scale of the data in the workload's measure."""
+    """Scale of the data, in the unit of the workload."""
     own_tables: NotRequired[bool]
-    """Whether the run queried existing tables. Then the scale does not describe their size."""
+    """Whether the run queried existing tables. For existing tables, the scale does not describe the
+    size."""
     scale_name: str
     """The workload's name for its scale, such as SF."""
     conditions: ConditionsSection
@@ -88,16 +89,16 @@ class RunDocument(TypedDict):
     """Operations of the measured part, in the order of the first pass."""
     time: TimeSection
     where: WhereSection | None
-    """Split of the whole run's time; null if not measured."""
+    """Split of the time of all operations; null if not measured."""
     pace: PaceSection | None
-    """A load over time, in at most 60 intervals; null in the power order. `assay export` writes one
-    row per second."""
+    """Throughput of a load over time, in at most 60 intervals; null in the power order. `assay
+    export` writes one row per second."""
     transactions: TransactionsSection | None
-    """The transaction mix of the measured part in the terms of its specification; null for
-    workloads without one."""
+    """The transaction mix of the measured part, as its specification defines it; null for workloads
+    without one."""
     sequence: SequenceSection | None
-    """Mixes of clients that each execute a fixed order, in the terms of the specification; null for
-    other loads, or if no mix was completed."""
+    """Query mixes of clients that each execute a fixed order, as their specification defines them;
+    null for other loads, or if no mix was completed."""
     statements: dict[str, StatementsSection]
     """Statements of each operation's successful executions, and the cause of its slowest ones;
     empty if statements were not recorded."""
@@ -111,7 +112,7 @@ class RunDocument(TypedDict):
     findings: list[FindingRow]
     """Claims about the run, largest effect first."""
     ruled_out: list[FindingRow]
-    """Causes that were considered and that evidence contradicts."""
+    """Causes that evidence ruled out."""
     accounts: AccountsSection | None
     """CPU seconds of the measured part; null without samples around it."""
     engine_counters: EngineCountersSection | None
@@ -124,22 +125,23 @@ class RunDocument(TypedDict):
     null if the data are not on a block device, or it was not observed."""
     profile: ProfileSection | None
     """CPU time of the engine by kind of work, from stack samples. Shares refer to `samples` unless
-    stated otherwise. Null if the run was not profiled, or nothing was measured."""
+    stated otherwise; null if the run was not profiled, or nothing was measured."""
     plans: dict[str, list[StatementPlan]]
-    """Plans by operation, one for each statement. They come from extra executions after the
-    measured part. Empty without plans; plan_capture says why."""
+    """Plans of each operation's statements, from extra executions after the measured part. If there
+    are no plans, `plan_capture` has the reason.
+    """
     plan_work: PlanWorkSection
     """Thread time of plans by kind of work, from one captured execution of each operation."""
     plan_capture: PlanCaptureSection
     what_if: WhatIfSection | None
-    """Sensitivity of the run's metrics, by a model that states its assumptions. Null if nothing was
+    """Sensitivity of the run's metrics, by a model that states its assumptions; null if nothing was
     measured, or if an operation has no time, because then no metric has a value."""
     test: SpecifiedTestSection | None
     """A test of the specification, such as TPC-H's power and throughput test; null without a
     test."""
     observed: ObservedSection | None
-    """How a server was observed; its statements are the operations. Null for runs, which send their
-    own operations."""
+    """How a server was observed, with the observed statements as operations; null for runs, which
+    send their own operations."""
     probes: ProbesSection
     report: str | None
     """Path of report.html; null if it was not written."""

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 REPORT = Path(__file__).parents[1]
 FILE = "document.schema.json"
-# By the file that keeps the schema: the document's type and the schema's title.
+# Type and title of the document, by the schema's file.
 SCHEMAS: dict[Path, tuple[Any, str]] = {
     REPORT / FILE: (RunDocument, "One run of Assay"),
     REPORT / "study" / FILE: (StudyDocument, "A study's article"),
     REPORT / "ceiling" / FILE: (CeilingDocument, "What a host can do"),
 }
 LINE_MAX = 120
-# It holds of all types below a document, too: docstrings of keys are their descriptions.
+# This option makes docstrings of keys their descriptions, also for all nested types.
 DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 
 
@@ -37,12 +37,12 @@ class DocumentSchema(GenerateJsonSchema):
     """Generates schemas whose objects have no title and allow only the keys of their type."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's own
-        """Return False: a key needs no title."""
+        """Return False, because keys need no title."""
         del schema
         return False
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        """Return the schema of an object."""
+        """Return the JSON Schema of an object that allows only declared keys."""
         made = super().typed_dict_schema(schema)
         made.pop("title", None)
         return made | {"additionalProperties": False}
@@ -82,7 +82,7 @@ def schema_text(document: Any, title: str) -> str:  # noqa: ANN401 - a TypedDict
 
 
 def _json_text(value: object, depth: int) -> str:
-    """Return JSON in which whatever has room on one line is on one line."""
+    """Return JSON in which each value that fits on one line is on one line."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + depth < LINE_MAX or not isinstance(value, dict | list) or not value:
         return line

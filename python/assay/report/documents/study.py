@@ -1,10 +1,10 @@
 """The document of a study, printed by `assay study --json` and read by every rendering of it.
 
-`report/study/document.schema.json` is generated from `StudyDocument`. What was not measured is
-null.
+`report/study/document.schema.json` is generated from `StudyDocument`. A value that was not measured
+is null.
 """
 
-# The generator evaluates these annotations, so their names are imported at run time.
+# The schema generator evaluates these annotations, so the names must exist at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class DoubtEntry(TypedDict):
 
 
 class VariantEntry(TypedDict):
-    """One combination of levels, which is run `repetitions` times."""
+    """One combination of factor levels, which is run `repetitions` times."""
 
     name: str
     levels: Annotated[Mapping[str, str], Field(description="Level by name of its factor.")]
@@ -39,7 +39,7 @@ class VariantEntry(TypedDict):
 
 
 class PartEntry(TypedDict):
-    """A block of the study: variants that are run in turns."""
+    """A block of the study whose variants are run in alternation."""
 
     name: str
     about: str | None
@@ -49,7 +49,7 @@ class PartEntry(TypedDict):
 
 
 class RunEntry(TypedDict):
-    """A complete run whose record can be read."""
+    """A complete run of the study with a readable record."""
 
     part: str
     variant: str
@@ -64,7 +64,7 @@ class RunEntry(TypedDict):
 
 
 class MissingRunEntry(TypedDict):
-    """A run that was requested and is not complete."""
+    """A requested run of the study that is not complete."""
 
     part: str
     variant: str
@@ -77,7 +77,7 @@ class MissingRunEntry(TypedDict):
 
 
 class ArticleConditions(TypedDict):
-    """Conditions of the article's measurement; null if the article does not state them."""
+    """Conditions of the article's measurement; a value is null if the article does not state it."""
 
     engine: Annotated[str | None, Field(description="Name of the engine in Assay.")]
     engine_title: Annotated[str | None, Field(description="Title and version of the engine.")]
@@ -109,7 +109,7 @@ class ArticleEntry(TypedDict):
 
 
 class SpreadEntry(TypedDict):
-    """One quantity over the rounds of a study: median, lowest, highest."""
+    """The spread of one quantity over the rounds of a study: median, lowest, highest."""
 
     middle: float
     low: float
@@ -142,7 +142,7 @@ class ColumnEntry(TypedDict):
 
 
 class TableEntry(TypedDict):
-    """Rows of cells under columns; a cell that was not measured is null."""
+    """A table of rows under columns. A cell that was not measured is null."""
 
     name: str
     title: str
@@ -186,7 +186,7 @@ class FigureContent(TypedDict):
 
 
 class ComparedEntry(TypedDict):
-    """A quantity of the article beside the study's value."""
+    """A quantity that the article and the study both have."""
 
     key: str
     title: str
@@ -219,7 +219,7 @@ class ArticleTableEntry(TableEntry):
 
 
 class DerivedEntry(TypedDict):
-    """A figure that the article derived from others, and the same derivation repeated."""
+    """A value that the article derived from others, and the same derivation by the study."""
 
     name: str
     analysis: Annotated[str, Field(description="Name of the formula.")]
@@ -231,7 +231,7 @@ class DerivedEntry(TypedDict):
 
 
 class ArticleFigureEntry(TypedDict):
-    """The article's values for a figure."""
+    """The article's values for a figure of the study."""
 
     section: str | None
     says: Annotated[str | None, Field(description="The article's claim, in our words.")]
@@ -248,14 +248,14 @@ class ArticleFigureEntry(TypedDict):
 
 
 class FigureEntry(FigureContent):
-    """A figure of a study, with the parts it is made from and the article's counterpart."""
+    """A figure of a study, with the study parts that it uses and the article's values."""
 
     parts: Annotated[Sequence[str], Field(description="Names of parts.")]
     article: ArticleFigureEntry | None
 
 
 class NotShownEntry(TypedDict):
-    """Something that the study could not show, and why."""
+    """Something that the study could not show, and the reason."""
 
     what: str
     why: str

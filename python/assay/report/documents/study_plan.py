@@ -1,4 +1,4 @@
-"""The runs that a study would make, as `assay studies show --json` prints them."""
+"""Types of `assay studies show --json`: the runs that a study would make."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing_extensions import TypedDict
 
 
 class PlannedVariant(TypedDict):
-    """Runs of one kind."""
+    """Planned runs with the same factor levels."""
 
     name: str
     levels: dict[str, str]
-    """Level by name of its factor."""
+    """Level of each factor, by the factor's name."""
     expected_s: float | None
-    """Expected seconds of a run; null without similar earlier runs."""
+    """Expected seconds of a run; null if there are no similar earlier runs."""
 
 
 class PlannedPart(TypedDict):
-    """A block of the study."""
+    """A block of the study, whose variants are run in turns."""
 
     name: str
     about: str | None
@@ -27,23 +27,23 @@ class PlannedPart(TypedDict):
 
 
 class PlannedTurn(TypedDict):
-    """One run in the order of the study."""
+    """One planned run, in the order of the study."""
 
     round: int
     part: str
     variant: str
     stands_for: int
-    """Number of parts that share this run."""
+    """Number of study parts that share this run."""
 
 
 class StudyForm(TypedDict):
-    """The whole study, or its short form."""
+    """The planned runs of the whole study, or of its short form."""
 
     budget_s: float | None
     expected_s: float | None
-    """Expected seconds of all runs; null if a run's time is not known."""
+    """Expected seconds of all runs; null if the duration of any run is not known."""
     without: dict[str, str]
-    """Parts that are left out, with the reason for each."""
+    """Parts that this form of the study leaves out, with the reason for each."""
     parts: list[PlannedPart]
     order: list[PlannedTurn]
 
@@ -56,8 +56,8 @@ class StudyPlan(TypedDict):
     question: str
     file: str
     published: str | None
-    """File with the figures of a published article."""
+    """Name of the file with the values of a published article; null without an article."""
     figures: list[dict[str, Any]]
-    """Figures as in the study's file."""
+    """Figures of the study, as its file defines them."""
     forms: dict[str, StudyForm]
     """Forms of the study by name: `whole` and `quick`."""

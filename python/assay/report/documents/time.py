@@ -1,4 +1,4 @@
-"""Trees of wall time in the document of a run."""
+"""Types of a run's document on the trees of wall time."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class TimeSection(TypedDict):
-    """The wall time as trees whose nodes are the sums of their children."""
+    """Trees of wall time, in which each node is the sum of its children."""
 
     run: TimeTreeNode | None
-    """Tree of all operations together; null if the time was not split."""
+    """Time tree of all operations together; null if the time was not split."""
     operations: dict[str, TimeTreeNode]
-    """Trees of operations by name, without operations that were not split."""
+    """Time trees of operations by name, without operations whose time was not split."""
     no_gain: list[str]
-    """Parts below 1 % of the time, where improvements have no effect."""
+    """Parts below 1 % of the time, whose improvement has no effect."""
     closure_error: MeasuredValue
-    """Largest difference between a node and the sum of its parts, as a share of the whole."""
+    """Largest difference between a node and the sum of its parts, as a share of the whole time."""
     reason: str | None
-    """Reason why there is no tree."""
+    """Reason why there is no time tree; null if there is one."""
 
 
 class TimeTreeNode(TypedDict):
-    """A part of wall time."""
+    """A node of a time tree: a part of wall time."""
 
     name: str
     """Name of the node in the paths of findings."""
     title: str
     """Name of the node for readers."""
     share: float
-    """Share of the wall time of the whole tree."""
+    """The node's share of the wall time of the whole tree."""
     source: str | None
-    """The measurement that split this part; null if it is the parent's."""
+    """The measurement that split this part; null if it is the same as the parent's."""
     children: list[TimeTreeNode]
-    """Parts of this node, the largest first, without negligible ones."""
+    """Children of this node, largest first, without negligible ones."""

@@ -1,4 +1,4 @@
-"""The document of `assay try --json`: the result of a finding's advice, and past trials."""
+"""Types of `assay try --json`: the result of a finding's advice, and past trials."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class TimeGain(TypedDict):
     before_s: float
     after_s: float
     share: float
-    """Saved share of `before_s`; negative if the operation takes longer."""
+    """Saved share of `before_s`; negative if the operation takes longer with the change."""
     interval: tuple[float, float] | None
-    """95 % interval of the share; null with one round."""
+    """95 % interval of the saved share; null with one round."""
 
 
 class TriedOperation(TypedDict):
-    """One operation that the finding concerns."""
+    """Gain of one operation that the finding concerns."""
 
     operation: str
     predicted: MeasuredValue
@@ -32,7 +32,7 @@ class JudgedGain(TypedDict):
     """The gain on which the verdict is based."""
 
     operations: list[str]
-    """Operations whose times are added up; empty means the whole run."""
+    """Operations whose times are added up for the verdict; empty means the whole run."""
     predicted: MeasuredValue
     gain: TimeGain | None
 
@@ -54,21 +54,21 @@ class TriedPlan(TypedDict):
 
 
 class TriedAnswers(TypedDict):
-    """The comparison of answers before and after a change."""
+    """The comparison of answers before and after the change."""
 
     verdict: str
     words: str
 
 
 class TriedRound(TypedDict):
-    """Ids of the two runs of a round."""
+    """Ids of the two runs of a round, without and with the change."""
 
     before: str
     after: str
 
 
 class TrialDocument(TypedDict):
-    """The result of a change, without its directory and the history."""
+    """The result of trying a change, without its directory and the history."""
 
     run: str
     workload: str
@@ -98,13 +98,13 @@ class TrialDocument(TypedDict):
 
 
 class PlacedTrial(TrialDocument):
-    """The result of a change with the directory of its study."""
+    """The result of trying a change, with the directory of its study."""
 
     study: str
 
 
 class PredictionRecord(TypedDict):
-    """Rate at which predictions came true."""
+    """Number and share of predictions that came true."""
 
     tried: int
     decided: int
@@ -112,11 +112,11 @@ class PredictionRecord(TypedDict):
     hits: int
     hit_rate: MeasuredValue
     ratio_median: MeasuredValue
-    """Median of measured over predicted gain."""
+    """Median of measured gain divided by predicted gain."""
 
 
 class PredictionHistory(PredictionRecord):
-    """Rate at which predictions came true, in total and by method."""
+    """Number of predictions that came true, in total and by method."""
 
     methods: dict[str, PredictionRecord]
 

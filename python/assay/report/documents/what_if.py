@@ -1,4 +1,4 @@
-"""Sensitivity of metrics in the document of a run."""
+"""Types of a run's document on the sensitivity of metrics."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SensitivityTime = Literal["seconds", "seconds_min", "seconds_max"]
 
 
 class WhatIfMetric(TypedDict):
-    """One metric of the run."""
+    """Value of one metric of the run."""
 
     metric: MetricKey
     label: str
     """Heading of the metric's column."""
     title: str
-    """Full name. It says so if the figure is not a TPC metric."""
+    """Full name of the metric, which says whether the metric is a TPC metric."""
     unit: MetricUnit
     better: Literal["lower", "higher"]
     value: MeasuredValue
@@ -32,35 +32,36 @@ class MetricWeight(TypedDict):
     elasticity: float
     """Change of the metric in percent for 1 % of the operation's time: d ln metric / d ln time."""
     at_min: MeasuredValue
-    """Change of the metric, as a share, if the operation's median were its fastest pass."""
+    """Relative change of the metric if the operation's median were its fastest pass."""
     at_max: MeasuredValue
-    """Change of the metric, as a share, if the operation's median were its slowest pass."""
+    """Relative change of the metric if the operation's median were its slowest pass."""
 
 
 class SensitivityRow(TypedDict):
-    """The weight of one operation in each metric."""
+    """The weights of one operation in all metrics."""
 
     operation: str
     seconds: float
-    """Median time over the passes; under a load the mean time."""
+    """Median time of the operation over the passes; under a load the mean time."""
     seconds_min: MeasuredValue
-    """Time of the fastest pass; null for a load."""
+    """Time of the operation in its fastest pass; null for a load."""
     seconds_max: MeasuredValue
-    """Time of the slowest pass; null for a load."""
+    """Time of the operation in its slowest pass; null for a load."""
     weights: list[MetricWeight]
-    """Weight in each metric."""
+    """Weight of the operation in each metric."""
 
 
 class WorthRow(TypedDict):
     """The metrics if one kind of work or waiting took no time."""
 
     kind: Literal["work", "wait"]
-    """A kind of work of the CPU profile, or a cause as in operations[].where."""
+    """Kind of the removed time: a kind of CPU work, or a cause of waiting as in operations[].where.
+    """
     subject: str
     title: str
     metrics: list[MetricPrediction]
     assumption: str
-    """Sentence on the assumption of the prediction."""
+    """Sentence on the assumption of this prediction."""
 
 
 class WhatIfSection(TypedDict):
@@ -71,7 +72,7 @@ class WhatIfSection(TypedDict):
     passes: int
     """Number of passes for the intervals of predictions; 0 means no intervals."""
     metrics: list[WhatIfMetric]
-    """The run's metrics, in the order of all lists of them."""
+    """The run's metrics, in the order that all lists of metrics have."""
     sensitivity: list[SensitivityRow]
     """Weight of each operation in each metric, in the order of the first pass."""
     worth: list[WorthRow]
@@ -80,23 +81,24 @@ class WhatIfSection(TypedDict):
 
 
 class MetricPrediction(TypedDict):
-    """A metric before and after a change, by a model."""
+    """A metric before and after a change, as a model predicts it."""
 
     metric: MetricKey
     label: str
     """Heading of the metric's column."""
     title: str
-    """Full name. It says so if the figure is not a TPC metric."""
+    """Full name of the metric, which says whether the metric is a TPC metric."""
     unit: MetricUnit
     better: Literal["lower", "higher"]
     before: MeasuredValue
     after: MeasuredValue
-    """Metric after the change; null if it is unbounded because an operation would take no time."""
+    """Value of the metric after the change; null if it is unbounded because an operation would take
+    no time."""
     change: MeasuredValue
-    """Relative change: after / before - 1."""
+    """Relative change of the metric: after / before - 1."""
     change_least: MeasuredValue
-    """Lower bound of the change by the model."""
+    """Lower bound of the metric's change by the model."""
     change_most: MeasuredValue
-    """Upper bound of the change by the model."""
+    """Upper bound of the metric's change by the model."""
     interval: Annotated[list[float], Len(2, 2)] | None
-    """95 % interval of the change over the passes; null for fewer than five."""
+    """95 % interval of the metric's change over the passes; null for fewer than five."""

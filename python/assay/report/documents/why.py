@@ -1,4 +1,4 @@
-"""The document of `assay why --json`: the resources that bound a workload's operations."""
+"""Types of `assay why --json`: the resources that limit a workload's operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class SecondsSpread(TypedDict):
-    """Median, lowest and highest of some times."""
+    """Median, lowest and highest of several times, in seconds."""
 
     middle: float
     low: float
@@ -24,7 +24,7 @@ class VariantTime(TypedDict):
     name: str
     seconds: SecondsSpread
     change: MeasuredValue
-    """Relative change from the run without a limit in the same round."""
+    """Relative change of the time from the unlimited run of the same round."""
     change_interval: list[float] | None
 
 
@@ -33,14 +33,14 @@ class ScarcityLevel(TypedDict):
 
     name: str
     times_as_scarce: MeasuredValue
-    """Full capacity divided by this level's; null if the capacity is not known."""
+    """Full capacity of the resource divided by this level's; null if the capacity is not known."""
     seconds: SecondsSpread
     left_out: str | None
-    """Reason why the level is left out; null if it counts."""
+    """Reason why this level of the resource does not count; null if it counts."""
 
 
 class ResourceElasticity(TypedDict):
-    """The response of an operation's time to one resource, by one method."""
+    """The response of an operation's time to one resource, measured by one method."""
 
     resource: str
     method: str
@@ -54,7 +54,7 @@ class ResourceElasticity(TypedDict):
 
 
 class BottleneckVerdict(TypedDict):
-    """The resources that bound an operation."""
+    """The resources that limit an operation."""
 
     kind: str
     resources: list[str]
@@ -74,7 +74,7 @@ class DeviceReads(TypedDict):
 
 
 class BoundOperation(TypedDict):
-    """The resource that bounds one operation."""
+    """The verdict on the resource that limits one operation."""
 
     operation: str
     verdict: BottleneckVerdict
@@ -90,7 +90,7 @@ class BoundOperation(TypedDict):
 
 
 class MissingVariant(TypedDict):
-    """A variant without a run."""
+    """A planned variant of the study that was not run."""
 
     part: str
     variant: str
@@ -98,7 +98,7 @@ class MissingVariant(TypedDict):
 
 
 class WhyHead(TypedDict):
-    """Facts that all runs of the study share; most are missing without a run."""
+    """Facts that all runs of the study share. Without a run, most are missing."""
 
     workload: NotRequired[str]
     workload_title: NotRequired[str]
@@ -114,7 +114,7 @@ class WhyHead(TypedDict):
 
 
 class WhyDocument(WhyHead):
-    """The resources that bound a workload's operations."""
+    """The resources that limit a workload's operations."""
 
     question: str
     study: str

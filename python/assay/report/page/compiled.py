@@ -1,4 +1,4 @@
-"""Templates of pages, kept compiled: compiling them takes longer than filling them in."""
+"""Cache of compiled page templates, because compiling takes longer than rendering."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ OTHERS = 0o077
 
 
 class Compiled(jinja2.FileSystemBytecodeCache):
-    """Compiled templates in a folder. If it is not writable, templates are compiled each time."""
+    """Compiled templates in a folder. If the folder is not writable, every use compiles again."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keeps one, if there is room for it."""
+        """Store a compiled template; ignore errors such as a full disk."""
         with suppress(OSError):
             super().dump_bytecode(bucket)
 
 
 def compiled_in(folder: Path) -> Compiled | None:
-    """Return compiled templates of a folder; None if other users could change this code."""
+    """Return the cache in a folder; None if other users could change this code."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = folder.lstat()

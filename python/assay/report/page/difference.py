@@ -1,4 +1,4 @@
-"""Page on the changes between two runs: a differential flame graph and its table."""
+"""Page on the difference between two runs: a differential flame graph and its table."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def write_page(
     profiles: tuple[Profile, Profile],
     difference: ProfileDifference,
 ) -> None:
-    """Writes the page.
+    """Write the page of the difference between two runs.
 
     Args:
         path: File to write.
-        documents: Documents of this run and of the other.
-        profiles: Profiles of this run and of the other.
+        documents: Documents of this run and of the other run.
+        profiles: Profiles of this run and of the other run.
         difference: Result of `sections.difference`.
 
     Raises:
@@ -74,7 +74,7 @@ def write_page(
 def difference_page(
     documents: tuple[RunDocument, RunDocument], view: FlameView, difference: ProfileDifference
 ) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     ours, theirs = documents
     scripts = [template("flame.js")]
     certain = difference["total"] is not None and difference["total"]["is_noise"] is not None
@@ -101,7 +101,7 @@ def difference_page(
 
 
 def difference_view(tree: DifferenceTree, share_min: float) -> FlameView:
-    """A view of a tree of differences: one colour for more, one for less."""
+    """Return the view of a difference tree, with one colour for growth and one for decline."""
     changed = [
         abs(difference)
         for difference, is_noise in zip(tree["difference_s"], tree["is_noise"], strict=True)
@@ -127,7 +127,7 @@ def difference_view(tree: DifferenceTree, share_min: float) -> FlameView:
         (LESS, "less"),
         (several, "no difference beyond noise"),
     ]
-    # Differences are of all operations together: one operation alone is a page of its own.
+    # Differences cover all operations together; a single operation has a page of its own.
     return FlameView(data, legend, [], has_kernel(tree), left_out(tree), share_min)
 
 

@@ -1,6 +1,7 @@
-"""Findings of a page with the names of its template: claim, evidence and advice.
+"""Values of a page's template for findings: claim, evidence and advice.
 
-Evidence names its place (`plan:q18`), which becomes a link if the page has that anchor.
+Evidence names a place of the report (`plan:q18`). The place becomes a link if the page has an
+anchor for it.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ if TYPE_CHECKING:
 COMMAND = re.compile(r"`([^`]+)`")
 TELLS_WORDS = {"bound": "bound", "cause": "cause", "shape": "where the time goes"}
 FIRST_FOLD = 3
-# Operations of a workload with more are not named one by one where a finding is about all.
+# In workloads with at least this many operations, a finding about all does not list them.
 ALL_FROM = 4
 
 
 class Anchors(NamedTuple):
-    """Anchors of a page for evidence, by the word before the colon."""
+    """The anchors of a page to which evidence can link, by the word before the colon."""
 
     places: dict[str, frozenset[str]]
 
     def href(self, at: str) -> str | None:
-        """Return the link to a place; None if this page does not show it."""
+        """Return the link to a place of evidence; None if this page does not show it."""
         kind, _, name = at.partition(":")
         return f"#{at}" if name in self.places.get(kind, frozenset()) else None
 
 
 def anchors(document: RunDocument, settings: dict[str, object]) -> Anchors:
-    """The anchors of the page of a document with these effective settings."""
+    """Return the anchors of a document's page, given the run's effective settings."""
     names = frozenset(operation["name"] for operation in document["operations"])
     profile = document["profile"]
     sampled = {operation["operation"] for operation in profile["operations"]} if profile else ()
@@ -57,13 +58,13 @@ def anchors(document: RunDocument, settings: dict[str, object]) -> Anchors:
 
 
 def _counted(counted: EngineCountersSection) -> frozenset[str]:
-    """Names of figures, of tables of objects, and of the line of activity where there is one."""
+    """Return the names of counters, of object tables, and of the activity line if there is one."""
     names = {figure["name"] for figure in (*counted["counters"], *counted["tables"])}
     return frozenset(names | ({"activity"} if counted["activity"] else set()))
 
 
 def finding_rows(document: RunDocument, places: Anchors) -> list[dict[str, object]]:
-    """One row per finding, in the document's order."""
+    """Return one row for each finding, in the document's order."""
     return [_row(document, finding, places) for finding in document["findings"]]
 
 
@@ -81,7 +82,7 @@ def ruled_out_rows(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def place_words(at: str) -> str:
-    """A place as a reader calls it: `plan of q18`."""
+    """Return the place of evidence in words, such as `plan of q18`."""
     kind, _, name = at.partition(":")
     kind = {"where": "time", "counter": "counter", "profile": "profile"}.get(kind, kind)
     if not name:
@@ -129,7 +130,7 @@ def _saved(edges: list[float]) -> str:
 def _operations(
     document: RunDocument, finding: FindingRow, places: Anchors
 ) -> list[tuple[str, str | None]]:
-    """The operations that a finding is about, with links to their bars; all of them as one."""
+    """Return the operations of a finding with links to their bars; one entry if it is all."""
     names = finding["operations"]
     if len(names) == len(document["operations"]) > ALL_FROM:
         return [(f"all {len(names)} operations", "#where")]
@@ -141,13 +142,13 @@ def _gain(share: float | None) -> str | None:
 
 
 def _change(finding: FindingRow) -> list[tuple[str, str, bool]]:
-    """Lead, text and whether the text can be copied, of each part of a change on a server."""
+    """Return label, text and whether the text can be copied, for each part of a change."""
     parts = (text.partition(": ") for text in to_do_texts(finding))
     return [(lead, text, not lead.startswith(COSTS)) for lead, _, text in parts]
 
 
 def _to_try(text: str | None) -> list[tuple[str, bool]]:
-    """Return advice as pieces, with commands marked so that they can be copied."""
+    """Return advice as pieces of text, each with whether it is a command to copy."""
     if not text:
         return []
     if text.startswith("assay "):

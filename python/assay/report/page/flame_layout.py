@@ -1,4 +1,4 @@
-"""Places the nodes of a call tree in a flame graph or icicle, in shares of its width."""
+"""Places the nodes of a call tree in a flame graph or icicle, as shares of its width."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 class Rectangle(NamedTuple):
-    """A node in the picture.
+    """The rectangle of a call tree's node in the graph.
 
     Attributes:
         node: Index of the node in the call tree.
         depth: Number of callers above it.
-        left, width: Shares of all samples, from 0 to 1. A caller is as wide as its callees and what
-            it did itself, which is at its right end.
+        left, width: Shares of all samples, from 0 to 1. A caller's width is the sum of its callees'
+            widths and its own samples, which are at its right end.
     """
 
     node: int
@@ -25,17 +25,17 @@ class Rectangle(NamedTuple):
 
 
 def layout(tree: Mapping[str, Any], share_min: float = 0.0) -> list[Rectangle]:
-    """The rectangles of a call tree, callers before their callees, siblings by label.
+    """Return the rectangles of a call tree: callers before callees, siblings sorted by label.
 
     Args:
         tree: Call tree of `assay.analysis.profile.call_tree`.
-        share_min: Narrower ones are left out, with all that they call.
+        share_min: Minimum width. Narrower nodes are left out, together with their callees.
     """
     samples, totals = tree["samples"], tree["total"]
     if not samples:
         return []
     placed: list[Rectangle] = []
-    # Sums are kept in samples: shares that are added up would drift.
+    # Sums are kept in samples, because adding shares accumulates rounding errors.
     begins = {-1: 0}
     for node, depth in walk(tree, share_min * samples):
         caller = tree["parent"][node]
@@ -47,9 +47,9 @@ def layout(tree: Mapping[str, Any], share_min: float = 0.0) -> list[Rectangle]:
 
 
 def walk(tree: Mapping[str, Any], samples_min: float = 0.0) -> Iterator[tuple[int, int]]:
-    """Each node and its depth: a caller, then all that it called, siblings by label.
+    """Yield each node and its depth, callers before callees, siblings sorted by label.
 
-    A node with fewer than `samples_min` samples is passed over, with all that it called.
+    Nodes with fewer than `samples_min` samples are left out, together with their callees.
     """
     callees = _callees(tree)
     pending = [(node, 0) for node in reversed(callees[-1])]
@@ -61,7 +61,7 @@ def walk(tree: Mapping[str, Any], samples_min: float = 0.0) -> Iterator[tuple[in
 
 
 def _callees(tree: Mapping[str, Any]) -> dict[int, list[int]]:
-    """The nodes below each caller by their label and module; below -1 the outermost ones."""
+    """Return the callees of each node, sorted by label and module; key -1 has outermost nodes."""
     labels, modules = tree["labels"], tree["modules"]
     label, module = tree["label"], tree["module"]
     callees: dict[int, list[int]] = {-1: []}

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from assay.report.documents.profile.call_tree import CallTree
 
-# A frame has the colour of a kind of work that so much of its samples did.
+# A frame has the colour of a kind of work if this share of its samples has this kind.
 ONE_KIND_SHARE = 0.75
-# Frames with a smaller share are drawn as one of their caller. The first that leaves no more nodes
-# than these is taken, so that a page stays small whatever was sampled.
+# Candidates for the smallest share of a frame that is drawn by itself. The first one with at most
+# `NODES_MAX` nodes is used, so that the page stays small.
 SHARES_MIN = (0.0, 0.0001, 0.0002, 0.0005, 0.001, 0.002)
 NODES_MAX = 8_000
 LEFT_OUT = "…"
@@ -33,8 +33,8 @@ class FlameView(NamedTuple):
         legend: Colours of the tree with their labels.
         operations: Operations that can filter the tree.
         has_kernel: Whether frames of the kernel are in it.
-        left_out: Share of the samples in frames that are too small to be drawn one by one.
-        share_min: Frames with less are too small.
+        left_out: Share of the samples in frames that are too small to be drawn separately.
+        share_min: Minimum share of a frame that is drawn separately.
     """
 
     data: dict[str, object]
@@ -46,10 +46,10 @@ class FlameView(NamedTuple):
 
 
 def small_enough(made: Callable[[float], Tree]) -> tuple[Tree, float]:
-    """Return the most detailed tree that fits into a page, and its parameters.
+    """Return the most detailed call tree that fits into a page, and its minimum share.
 
     Args:
-        made: Makes a tree from the share below which frames are too small.
+        made: Function that makes a tree, given the share below which frames are too small.
     """
     for share_min in SHARES_MIN:
         tree = made(share_min)
@@ -77,12 +77,12 @@ def flame_view(tree: CallTree, share_min: float) -> FlameView:
 
 
 def has_kernel(tree: CallTree) -> bool:
-    """Return whether a tree has frames of the kernel."""
+    """Return whether a call tree has frames of the kernel."""
     return KERNEL in tree["modules"]
 
 
 def left_out(tree: CallTree) -> float:
-    """Share of a tree's samples in frames that were made one because they are small."""
+    """Return the share of samples in small frames that were merged into one frame."""
     if LEFT_OUT not in tree["labels"] or not tree["samples"]:
         return 0.0
     small = tree["labels"].index(LEFT_OUT)
@@ -93,7 +93,7 @@ def left_out(tree: CallTree) -> float:
 
 
 def drawn(tree: CallTree) -> dict[str, object]:
-    """Return the values that the script reads of any tree; it adds up totals itself."""
+    """Return the values of a tree that the page's script reads; the script adds up totals."""
     return {
         "operations": tree["operations"],
         "seconds_each": tree["seconds_each"],
@@ -110,13 +110,13 @@ def drawn(tree: CallTree) -> dict[str, object]:
 
 
 def one_kind(tree: Mapping[str, Any]) -> list[int]:
-    """Return for each node the work of most of its samples, or `SEVERAL`."""
+    """Return, for each node, the kind of work of most of its samples, or `SEVERAL`."""
     rows = zip(tree["work"], tree["work_samples"], tree["total"], strict=True)
     return [work if did >= ONE_KIND_SHARE * total else SEVERAL for work, did, total in rows]
 
 
 def _legend(tree: CallTree, work: Sequence[int]) -> list[tuple[str, str]]:
-    """Kinds of work that are drawn, those with most samples first."""
+    """Return the colours and names of the drawn kinds of work, most samples first."""
     samples: dict[int, int] = {}
     for kind, own in zip(work, tree["own"], strict=True):
         samples[kind] = samples.get(kind, 0) + own

@@ -1,4 +1,4 @@
-"""The table of all operations of a page: its columns and cells."""
+"""Columns and cells of the page's table of operations."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _grouped(value: int) -> str:
     return f"{value:,}"
 
 
-# Heading, percentile, meaning.
+# Heading of a latency column, its percentile, and its description.
 LATENCIES: tuple[tuple[str, Percentile, str], ...] = (
     ("p50", "p50", "from when it was due: half were as fast"),
     ("p90", "p90", "nine of ten were as fast"),
@@ -159,7 +159,7 @@ def operation_columns(document: RunDocument) -> tuple[Column, ...]:
 
 
 def cell(column: Column, operation: OperationRow) -> dict[str, object]:
-    """Return a cell: its sort key and its text."""
+    """Return a cell of the table: its sort key and its text."""
     value = column.value(operation)
     text = column.text(value) if column.words_of is None else column.words_of(operation)
     missing = value is None

@@ -1,4 +1,4 @@
-"""The plans of a page, by their template's names: operators with texts, bars and marks."""
+"""Values of a page's template for plans: operators with texts, bars and marks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def has_plan(document: RunDocument, operation: str) -> bool:
 
 
 def plan_rows(native: Mapping[str, str | None], document: RunDocument) -> list[dict[str, object]]:
-    """One row per plan, of the longest operation first.
+    """Return one row for each plan, the plans of the longest operation first.
 
     Args:
         native: Plans in the engine's own form, by file.
@@ -70,7 +70,7 @@ def missing_rows(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def factor_words(node: PlanOperator) -> str:
-    """Return the estimate's factor of error and its direction; empty if it is small."""
+    """Return the factor and direction of an estimate's error; empty if the error is small."""
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""
@@ -104,7 +104,7 @@ def _plan(
 
 
 def _captured(document: RunDocument, plan: StatementPlan) -> str:
-    """Return the cost of asking for a plan, and how much slower the statement was meanwhile."""
+    """Return the cost of capturing a plan, and the slowdown of the statement during capture."""
     if plan["capture_s"] is None:
         return ""
     text = f"Asking for this plan took {seconds_text(plan['capture_s'])}"
@@ -120,12 +120,12 @@ def _untimed(plan: StatementPlan) -> str:
 
 
 def _facts(plan: StatementPlan) -> str:
-    """Times and sizes of a plan in one line."""
+    """Return times and sizes of a plan in one line."""
     return ", ".join([*plan_times(plan), *plan_sizes(plan)])
 
 
 def _is_worst(node: PlanOperator) -> bool:
-    """Return whether an operator's estimate is the worst of its plan, and notably wrong."""
+    """Return whether an operator has the worst estimate of its plan, and it is notably wrong."""
     return bool(node["worst"] and factor_words(node))
 
 
@@ -162,7 +162,7 @@ def _rows(count: float | None) -> str:
 
 
 def _marks(node: PlanOperator) -> list[str]:
-    """Return further figures of an operator that are not zero, in words."""
+    """Return further figures of an operator that are not zero, as text."""
     marks = [
         f"{label} {bytes_text(size)}"
         for label, size in (

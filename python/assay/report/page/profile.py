@@ -1,4 +1,4 @@
-"""The profile of a page, by its template's names: texts, colours, a call tree as JSON."""
+"""Values of a page's template for CPU samples: texts, colours, a call tree as JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def profile_words(
 
     Args:
         section: The section `profile` of the document.
-        tree: The call tree that it draws.
+        tree: The call tree that the page draws.
     """
     if section is None or tree is None:
         return None
@@ -66,7 +66,7 @@ def left_out_words(tree: FlameView) -> str:
 
 
 def work_bars(works: list[WorkRow]) -> list[dict[str, str]]:
-    """Kinds of work as bars: width in per cent of the longest, colour, texts."""
+    """Return kinds of work as bars: width in per cent of the longest, colour, texts."""
     longest = max((row["share"] for row in works), default=0.0)
     return [
         {
@@ -81,7 +81,7 @@ def work_bars(works: list[WorkRow]) -> list[dict[str, str]]:
 
 
 def symbols_csv(section: ProfileSection) -> str:
-    """The table of functions as CSV; operations are separated by blanks."""
+    """Return the table of functions as CSV; spaces separate operations."""
     import polars as pl
 
     rows = [

@@ -1,7 +1,7 @@
-"""Data that a page shows in addition to its document: time series and texts of the engine.
+"""Reads the data that a page shows in addition to its document: time series and texts.
 
-A document holds figures; a page also draws longer series. They are read here once, so that the code
-that renders the page does not read the record.
+A document holds figures; a page also draws longer series. This module reads the series once, so
+that the code that renders the page does not read the record.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageRecord:
-    """Parts of a record that its page shows.
+    """The parts of a record that its page shows.
 
     Attributes:
         timeline: Series of the host over time; None without events.
         load: Series of a load; None in the power order, or without events.
-        calls: The call tree of the CPU samples. None means no samples.
+        calls: The call tree of the CPU samples; None means no samples.
         environment: Content of `environment.json`; empty if the run ended before it was written.
         asked_settings: Requested settings.
-        statements: Each with its text and title.
+        statements: Statements of the run, each with its text and title.
         status_texts: The engine's own status texts.
         native_plans: Plans in the engine's own form, compressed for the page, by file.
-        absent: What the record does not hold, each with its reason.
+        absent: Data that the record does not hold, each with the reason.
         why_no_profile, why_no_counters, why_no_sessions: Reason why the data are missing; None if
             they exist.
     """
@@ -89,7 +89,7 @@ def read_timeline(run: Run) -> Timeline | None:
 
 
 def read_load(run: Run) -> LoadView | None:
-    """The series of a load; None in the power order, or without events."""
+    """Return the series of a load; None in the power order, or without events."""
     from assay.analysis.load.view import load_view
 
     try:

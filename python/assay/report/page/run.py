@@ -1,8 +1,7 @@
-"""The report: one page of one file that needs no network and runs no script but its own.
+"""Makes the report: an HTML page in one file that needs no network and runs only its own scripts.
 
-Everything a record says is foreign text: the template escapes it, JSON in the page cannot end its
-element, and a content security policy names the page's own scripts by their digests, so that
-nothing else would run even if something had slipped through.
+All texts of a record are untrusted. The template escapes them, and JSON in the page cannot end its
+element. A content security policy allows only the page's own scripts, by their digests.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
     from assay.report.page.record import PageRecord
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
-# Vega compiles its expressions with `Function`, which needs 'unsafe-eval'. Nothing is fetched.
+# Vega compiles its expressions with `Function`, which needs `unsafe-eval`. The page loads nothing.
 POLICY = (
     "default-src 'none'; script-src {digests} 'unsafe-eval'; style-src 'unsafe-inline';"
     " img-src data: blob:; form-action 'none'; base-uri 'none'"
@@ -79,7 +78,7 @@ NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 def page(run: Run, document: RunDocument) -> str:
-    """The report of a run as HTML, from its document and its record."""
+    """Return the report of a run as HTML, from its document and its record."""
     from assay.report.charts.run import Charts
 
     record = read_page_record(run, document)
@@ -119,7 +118,7 @@ def page(run: Run, document: RunDocument) -> str:
 
 
 def _specifications(charts: Charts, names: list[str]) -> dict[str, object]:
-    """The charts' specifications, unchecked: that takes as long again, and tests check them all."""
+    """Return the charts' specifications unchecked: checks take as long again, and tests do them."""
     from altair.utils.schemapi import debug_mode
 
     with debug_mode(arg=False):
@@ -127,17 +126,17 @@ def _specifications(charts: Charts, names: list[str]) -> dict[str, object]:
 
 
 def template(name: str) -> str:
-    """The text of a file that pages are made of."""
+    """Return the text of a template file."""
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def tree_words(view: FlameView) -> dict[str, object]:
-    """A call tree by its template's names."""
+    """Return a call tree under the names that its template uses."""
     return view._asdict() | {"json": trusted(json_in_html(view.data))}
 
 
 def json_in_html(value: object) -> str:
-    """JSON that cannot end the script element that it stands in."""
+    """Return JSON that cannot end the script element that contains it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for char, escaped in NOT_IN_JSON.items():
         text = text.replace(char, escaped)
@@ -145,13 +144,13 @@ def json_in_html(value: object) -> str:
 
 
 def script_digest(script: str) -> str:
-    """A script's source expression for a content security policy."""
+    """Return a script's digest as a source expression of a content security policy."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def trusted(text: str) -> Markup:
-    """Text of our own, or made harmless by us, that the template must not escape."""
+    """Mark a text as safe, so that the template does not escape it."""
     import markupsafe
 
     return markupsafe.Markup(text)  # noqa: S704
@@ -189,7 +188,7 @@ def _csv_links(charts: Charts, name: str) -> dict[str, str]:
 
 
 def _texts(record: PageRecord, document: RunDocument) -> dict[str, object]:
-    """Everything the page says in words, by the template's names."""
+    """Return all texts of the page, under the names that its template uses."""
     return {
         "title": title(document),
         "conditions": conditions_text(document),
@@ -222,7 +221,7 @@ def _sentence(words: str) -> str:
 
 
 def _statement_times(document: RunDocument) -> dict[str, object]:
-    """Types of transactions, times of statements, and stalls, by the template's names."""
+    """Return transaction types, statement times and stalls, under the template's names."""
     stalls = document["stalls"]
     return {
         "specified": sequence_text.specified_figure(document),
@@ -244,7 +243,7 @@ def _statement_times(document: RunDocument) -> dict[str, object]:
 
 
 def _explanation(record: PageRecord, document: RunDocument) -> dict[str, object]:
-    """Findings, plans and what-ifs, by the template's names."""
+    """Return findings, plans and what-ifs, under the names that the template uses."""
     settings = record.environment.get("engine", {}).get("settings") or {}
     what_if = what_if_words(document)
     return {
@@ -265,7 +264,7 @@ def _explanation(record: PageRecord, document: RunDocument) -> dict[str, object]
 
 
 def _engine(record: PageRecord, document: RunDocument) -> dict[str, object]:
-    """Tables of the engine's own counters and of its CPU time, by the template's names."""
+    """Return tables of the engine's counters and its CPU time, under the template's names."""
     counted, used = document["engine_counters"], document["sessions"]
     grown = engine_tables.figures_by_operation(counted) if counted else []
     activity = counted["activity"] if counted else None
@@ -313,7 +312,7 @@ def _machine(document: RunDocument) -> str:
 
 
 def _trust(document: RunDocument) -> str:
-    """Return the disturbances of the figures, with their size."""
+    """Return the disturbances of the measurement, with their size."""
     parts = []
     for label, name in (("steal", "steal"), ("background", "background_load")):
         result = check(document, name)
@@ -327,7 +326,7 @@ def _trust(document: RunDocument) -> str:
 
 
 def _environment_rows(environment_facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Facts of the environment as rows; what the host did not tell is said to be so."""
+    """Return the facts of the environment as rows, including those the host did not report."""
     if not environment_facts:
         return []
     host, ours = environment_facts.get("host") or {}, environment_facts.get("assay") or {}

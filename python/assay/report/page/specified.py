@@ -1,4 +1,4 @@
-"""A test of a specification on a page, by its template's names."""
+"""Values of a page's template for the test of a specification."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ABOUT_WEIGHTS = (
     "By how many per cent a metric changes where an operation's time changes by one per cent."
 )
-# What is said of the weights in each metric, where there are any.
+# Explanation of the weights in each metric of the test.
 ABOUT_WEIGHTS_IN: dict[SpecifiedMetricKind, str] = {
     "power": " In the power metric every interval weighs the same, however short it is.",
     "throughput": (
@@ -31,7 +31,7 @@ ABOUT_WEIGHTS_IN: dict[SpecifiedMetricKind, str] = {
     ),
     "composite": " The composite is half of both; Ts itself weighs one half in it.",
 }
-# Columns of the table of runs: key, heading, what it is.
+# Key of a column in the table of runs, its heading, and its description.
 RUN_COLUMNS = (
     ("composite", "composite", ""),
     ("power", "power", ""),
@@ -40,7 +40,7 @@ RUN_COLUMNS = (
     ("elapsed", "Ts", "elapsed time of the throughput test, rounded up to 0.01 s"),
     ("share", "utilised", ""),
 )
-# Columns of the table of weights: heading, what it is.
+# Source of the spread, and the headings and descriptions of the columns of weights.
 OVER_TESTS = "over the power tests or steady passes"
 WEIGHT_COLUMNS = (
     ("power test", "interval in the power test"),
@@ -65,14 +65,14 @@ ABOUT_MEMORY = (
 
 
 class WeightRow(NamedTuple):
-    """One operation of the table of weights."""
+    """One operation in the table of weights."""
 
     operation: str
     cells: list[dict[str, object]]
 
 
 def words_of_test(document: RunDocument) -> dict[str, object] | None:
-    """Tables and sentences of the section; None if the run was put to no test."""
+    """Return the tables and sentences of the section; None if the run had no specified test."""
     test = document["test"]
     if test is None:
         return None
@@ -173,7 +173,7 @@ def _weight_text(weight: float) -> str:
 
 
 def _memory(memory: QueryMemory | None) -> dict[str, object] | None:
-    """A table with a row per peak and a column a scale."""
+    """Return a table with a row per memory peak and a column per scale; None without peaks."""
     if memory is None:
         return None
     peaks = memory["peaks"]

@@ -1,4 +1,4 @@
-"""The data's device and the CPUs on a page, by its template's names."""
+"""Values of a page's template for the data's device and the CPUs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ABOUT = (
 
 
 def storage_words(document: RunDocument) -> dict[str, object] | None:
-    """Return the chart's text and the table by operation; None without such a section."""
+    """Return the chart's text and the table by operation; None without this section."""
     storage = document["storage"]
     if storage is None:
         return None

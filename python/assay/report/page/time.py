@@ -1,4 +1,4 @@
-"""The time tree as a picture of the page: nested bars, each below the one that it is a part of."""
+"""Values of a page's template for the time tree: nested bars, each below its parent."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from assay.report.documents.time import TimeSection, TimeTreeNode
 
-# A bar of less cannot be seen, and its line is left out; it is in the bar above.
+# A smaller bar is invisible, so its row is left out. Its time remains in the parent's bar.
 DRAWN_SHARE_MIN = 0.005
-# Colours of nodes by their name; parts have that of the node above where they have none.
+# Colours of nodes by name; a node without a colour has its parent's.
 COLOURS = {
     "computing": CAUSE_COLOURS["cpu_user"],
     "executing": CAUSE_COLOURS["cpu_user"],
@@ -29,7 +29,7 @@ COLOURS = {
     "waiting": CAUSE_COLOURS["lock"],
     "unexplained": CAUSE_COLOURS["uncovered"],
     **{name: CAUSE_COLOURS[name] for name in WAITS},
-    # The colour that charts have for it is that of the ground behind the bars here.
+    # The charts' colour for idle time equals the background behind the bars here.
     "idle": "#8d94a3",
 }
 

@@ -1,7 +1,7 @@
-"""The charts' program, which every report carries within itself.
+"""The JavaScript of Vega, which every report embeds.
 
-Putting it together takes longer than all else of a report, and it is the same in all of them: it is
-kept in the cache.
+Bundling this script takes longer than the rest of a report. It is the same for all reports, so it
+is cached.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from assay.record.places import cache_dir
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What the bundle gives the page.
+# The function that the bundle exports to the page.
 EXPORTED = "window.vegaEmbed=vegaEmbed;"
 MAKER = "vl-convert-python"
 
 
 def program() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script. A cache that cannot be used is not used."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script, cached if the cache is usable."""
     kept = cache_dir() / "report" / f"vega-{version(MAKER)}.js"
     try:
         return kept.read_text(encoding="utf-8")

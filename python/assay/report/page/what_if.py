@@ -1,7 +1,7 @@
-"""Changes that were not made, on a page, by its template's names.
+"""Values of a page's template for predictions of changes that were not made.
 
-The figures are the document's. The small calculator of the page has them as JSON and the formulas
-in its own script; both say the same formula, and a test compares what they give.
+The page's calculator gets the document's figures as JSON, and its script has the model's formulas.
+A test compares its results with the model's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         WorthRow,
     )
 
-# A composite has these two within it; a table that has it can do without them.
+# Metrics that the composite contains. A table with the composite leaves them out.
 PARTS_OF_COMPOSITE = {"power_like_per_h", "throughput_like_per_h"}
 COMPOSITE = "composite_per_h"
 KINDS = {"work": "work on a CPU", "wait": "waiting"}
@@ -38,7 +38,7 @@ WORTH_ABOUT = (
 
 
 def what_if_words(document: RunDocument) -> dict[str, object] | None:
-    """Return tables and the calculator's figures; None without such a section."""
+    """Return tables and the calculator's figures; None without this section."""
     section = document["what_if"]
     if section is None:
         return None
@@ -59,29 +59,29 @@ def what_if_words(document: RunDocument) -> dict[str, object] | None:
 
 
 def shown_metrics(section: WhatIfSection) -> list[WhatIfMetric]:
-    """The metrics that have a column of their own."""
+    """Return the metrics that have columns of their own."""
     names = {metric["metric"] for metric in section["metrics"]}
     left_out = set(PARTS_OF_COMPOSITE) if COMPOSITE in names else set()
-    # Weights are of intervals that are not rounded anyway.
+    # Weights are computed from unrounded intervals, so unrounded metrics need no column.
     left_out |= {name for name in names if name.endswith(UNROUNDED)}
     return [metric for metric in section["metrics"] if metric["metric"] not in left_out]
 
 
 def change_text(change: float | None) -> str:
-    """A change as a share, in per cent with its sign."""
+    """Return a change in per cent, with its sign."""
     if change is None:
         return "no bound"
     return f"{change * 100:+.1f} %".replace("-", "\u2212")
 
 
 def between_text(low: float | None, high: float | None) -> str:
-    """An interval of changes; empty if both ends read the same."""
+    """Return an interval of changes as text; empty if both ends have the same text."""
     ends = change_text(low), change_text(high)
     return "" if ends[0] == ends[1] else " to ".join(ends)
 
 
 def value_text(value: float | None, unit: str) -> str:
-    """A metric's figure with its unit."""
+    """Return a metric's value with its unit."""
     if unit == "s":
         return seconds_text(value)
     if unit == "/s" or value is None:
@@ -94,7 +94,7 @@ def _has(metrics: list[WhatIfMetric], name: str) -> bool:
 
 
 def _largest(weighed: list[SensitivityRow], metrics: list[WhatIfMetric]) -> float:
-    """The largest weight of all, as long as which a bar can be."""
+    """Return the largest absolute weight, which has the longest bar."""
     names = {metric["metric"] for metric in metrics}
     weights = (weight for row in weighed for weight in row["weights"] if weight["metric"] in names)
     return max((abs(weight["elasticity"]) for weight in weights), default=0.0) or 1.0
@@ -128,7 +128,7 @@ def _spread_size(weight: MetricWeight) -> float | str:
 
 
 def _spread(weight: MetricWeight) -> str | None:
-    """Return the change of the first metric by the spread of an operation's own passes."""
+    """Return the first metric's change over the spread of an operation's passes, as text."""
     if weight["at_min"] is None or weight["at_max"] is None:
         return None
     return between_text(weight["at_min"], weight["at_max"])

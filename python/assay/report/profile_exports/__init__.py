@@ -1,5 +1,5 @@
-"""CPU samples for the tools that show profiles: one file per format.
+"""Exports CPU samples for profile viewers: one module per file format.
 
-All of them hold the samples that fell into operations, or into one of them. A format is a module
-with `SUFFIX` and `write(source, out)`.
+Each export holds the samples within operations, or within one operation. A format is a module with
+`SUFFIX` and `write(source, out)`.
 """

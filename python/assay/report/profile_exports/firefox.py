@@ -1,8 +1,8 @@
-"""The processed profile format of Firefox Profiler: each thread's samples on the clock of the run.
+"""Writes the processed profile format of Firefox Profiler: each thread's samples over time.
 
-Version 60, the first with one tree of stacks for all threads. Firefox Profiler reads it, as all
-versions before its own. Operations are intervals of a track for each session, kinds of work are
-categories, with colours out of the few that it knows.
+The format's version is 60, the first with one stack tree for all threads. Firefox Profiler reads
+all versions up to its own. Operations are intervals on a track for each session. Kinds of work are
+categories, in the few colours that the viewer knows.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SUFFIX = ".firefox.json.gz"
 COMPRESSION = 5
 VERSION, GECKO_VERSION = 60, 31
 INTERVAL = 1
-# Between two samples of a thread that did not rest lies one period, but for jitter.
+# Samples of a busy thread are one period apart, plus jitter. A longer gap means idle time.
 GAP_PERIODS = 1.5
 NS_PER_MS = 1_000_000
 OTHER = "other"
-# One of them has to be grey: it is what a frame without samples of its own is drawn in.
+# One category has to be grey: it is the colour of frames without samples of their own.
 COLOURS = {
     OTHER: "grey",
     "scan": "blue",
@@ -59,21 +59,21 @@ COLOURS = {
     ARTEFACT: "darkgrey",
 }
 COLOUR_OF_OTHERS = "darkgrey"
-# Further tracks are in the reader's menu.
+# The viewer lists further tracks in its menu.
 VISIBLE_MAX = 12
 MARKER = "operation"
 DRIVER_PID = "driver"
 
 
 def write(source: Source, out: BinaryIO) -> None:
-    """Writes the profile as gzipped JSON."""
+    """Write the profile as gzipped JSON."""
     text = json.dumps(profile(source), separators=(",", ":"), ensure_ascii=False)
     with gzip.GzipFile("", "wb", COMPRESSION, out, mtime=0) as packed:
         packed.write(text.encode())
 
 
 def profile(source: Source) -> dict[str, Any]:
-    """Return the profile as a document of Firefox's profiler."""
+    """Return the profile as a document of Firefox Profiler."""
     passes = _passes(source)
     works = [OTHER, *sorted(set(source.samples["work"].unique()) - {OTHER})]
     begun_ns = min(source.samples["time_ns"][0] - source.period_ns, passes["started_ns"][0])
@@ -91,7 +91,7 @@ def profile(source: Source) -> dict[str, Any]:
 
 
 def _passes(source: Source) -> pl.DataFrame:
-    """Operations that samples fell into, as `Profile.passes`, with `samples` and `cpu_ms`."""
+    """Return operations with samples, as `Profile.passes`, with `samples` and `cpu_ms`."""
     cpu_ms = (pl.col("samples") * source.period_ns / NS_PER_MS).round(3)
     counts = source.samples.group_by("sequence").len("samples").with_columns(cpu_ms=cpu_ms)
     operation = pl.col("operation").cast(pl.String)
@@ -159,7 +159,7 @@ def _sampling(source: Source) -> list[dict[str, str]]:
 
 
 def _sessions(passes: pl.DataFrame, begun_ns: int, texts: dict[str, int]) -> list[dict[str, Any]]:
-    """A track a session of the driver: no samples, its operations as intervals."""
+    """Return a track for each session of the driver, with operations as intervals."""
     return [
         _thread(
             name=f"session {session}",
@@ -191,7 +191,7 @@ def _markers(passes: pl.DataFrame, begun_ns: int, texts: dict[str, int]) -> dict
 
 
 def _threads(source: Source, begun_ns: int, nodes: pl.DataFrame) -> list[dict[str, Any]]:
-    """A track a thread of the engine, processes by number, of each the busiest thread first."""
+    """Return a track for each thread of the engine, by process, the busiest thread first."""
     time = ((pl.col("time_ns") - begun_ns) / NS_PER_MS).round(3).alias("time")
     samples = source.samples.with_columns(time).join(nodes, "stack", maintain_order="left")
     by_thread = sorted(
@@ -215,10 +215,10 @@ def _threads(source: Source, begun_ns: int, nodes: pl.DataFrame) -> list[dict[st
 
 
 def _with_idle(samples: pl.DataFrame, period_ns: int) -> pl.DataFrame:
-    """Samples, and at the end of each stretch without any one that has no stack.
+    """Return the samples, with a sample without a stack at the end of each idle time.
 
-    A sample stands for the period before it. Without a sample in between, the reader would take
-    the thread to have been at work since the sample before.
+    A sample represents the period before it. Without the added samples, the viewer would show the
+    thread as busy since the previous sample.
     """
     period_ms = period_ns / NS_PER_MS
     taken = samples.select("time", "node", cpu=pl.lit(period_ns, pl.Int64))
@@ -240,7 +240,7 @@ def _thread(
     samples: pl.DataFrame,
     markers: dict[str, Any],
 ) -> dict[str, Any]:
-    """A thread, of samples with their time, node of the stack and CPU time before them."""
+    """Return a thread's track from samples with their time, stack node and CPU time."""
     return {
         "processType": "default",
         "processName": process,

@@ -1,4 +1,4 @@
-"""The code of a Firefox profile, in tables that all threads share: stacks, functions, files."""
+"""Code tables of a Firefox profile that all threads share: stacks, functions, files."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from assay.report.profile_exports.source import Source
 
 Column: TypeAlias = "Sequence[str | int | bool | None]"
-# Columns of a table by name, and their length.
+# The columns of a table by name, and the number of its rows as `length`.
 Columns: TypeAlias = "dict[str, Column | int]"
 LIBRARY = 1
 NOWHERE = -1
 BREAKPAD_BYTES = 16
-# JSON's readers have floats; addresses of a kernel are beyond what these can tell apart.
+# JSON numbers are floats, which cannot represent larger addresses of the kernel exactly.
 ADDRESS_MAX = (1 << 53) - 1
 
 
 @dataclass(frozen=True)
 class CodeTables:
-    """Tables by columns, as the format has them.
+    """The tables of the format, stored by column.
 
     Attributes:
-        libs: Files with code.
+        libs: Files that contain code.
         tables: stackTable, frameTable, funcTable and so on.
-        texts: Each text and its number; markers add theirs.
-        nodes: Which row of stackTable a stack of the record is: stack, node.
+        texts: Number of each text. Markers add their texts later.
+        nodes: Row of stackTable (`node`) for each stack of the record (`stack`).
     """
 
     libs: list[dict[str, str | None]]
@@ -42,17 +42,17 @@ class CodeTables:
     nodes: pl.DataFrame
 
     def shared(self) -> dict[str, Columns | list[str]]:
-        """All tables, with the texts that there are by now."""
+        """Return all shared tables, with the texts added so far."""
         return self.tables | {"stringArray": list(self.texts)}
 
 
 def code_tables(source: Source, categories: dict[str, int]) -> CodeTables:
-    """The code that samples need.
+    """Return the code tables that the samples need.
 
     Args:
-        source: What is exported.
-        categories: Number of each kind of work. A frame in which samples were taken is of their
-            kind; others are of their caller's.
+        source: The exported profile.
+        categories: Number of each kind of work. A frame with samples of its own has their kind;
+            other frames have the kind of their caller.
     """
     works = dict(source.samples.select("stack", "work").unique("stack").iter_rows())
     tree = stack_tree(source.profile.stacks, sorted(works))
@@ -80,7 +80,7 @@ def code_tables(source: Source, categories: dict[str, int]) -> CodeTables:
 def _functions(
     source: Source, frames: list[tuple[int, int | None]], texts: dict[str, int]
 ) -> dict[str, Columns]:
-    """frameTable, funcTable and resourceTable, which has a row a module in the order of `libs`."""
+    """Return frameTable, funcTable and resourceTable (a row per module, in the order of `libs`)."""
     places = _places(source)
     functions: dict[tuple[str, int], int] = {}
     labelled = [places[frame] for frame, _ in frames]
@@ -119,7 +119,7 @@ def _functions(
 
 
 def _places(source: Source) -> dict[int, tuple[str, int, int]]:
-    """Return by frame its label, its module's row and its address; -1 where there is none."""
+    """Return, by frame, its label, its module's row and its address; -1 if not known."""
     row_of = source.modules.select("module").with_row_index("row")
     rows = (
         source.profile.frames.select("frame", pl.col("label").cast(pl.String))
@@ -149,9 +149,10 @@ def _libs(source: Source) -> list[dict[str, str | None]]:
 
 
 def breakpad_id(build_id: str | None) -> str:
-    """The name that symbol servers know a file by; empty without a build id.
+    """Return the id by which symbol servers know a file; empty without a build id.
 
-    Its first 16 bytes are read as a GUID, whose first three parts are little-endian; 0 is its age.
+    The first 16 bytes of the build id are a GUID whose first three parts are little-endian. The age
+    0 follows.
     """
     if build_id is None:
         return ""
@@ -161,5 +162,5 @@ def breakpad_id(build_id: str | None) -> str:
 
 
 def _table(**columns: Column) -> Columns:
-    """Columns and how long they are."""
+    """Return a table of columns, with its number of rows as `length`."""
     return {**columns, "length": len(next(iter(columns.values())))}

@@ -1,7 +1,7 @@
-"""A flame graph as one SVG file, which a browser zooms (click), searches and explains (hover).
+"""Writes a flame graph as one SVG file, which zooms (click), searches and shows tooltips.
 
-The width of a frame is its share of the samples. Its colour is that of a kind of work if most of
-its samples belong to that kind. Frames that are too narrow to see are left out of the file.
+The width of a frame is its share of the samples. A frame has the colour of a kind of work if most
+of its samples belong to that kind. Frames that are too narrow to see are left out of the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SUFFIX = ".svg"
 TEMPLATES = Path(__file__).parents[1] / "templates"
 WIDTH, ROW, MARGIN, HEAD = 1200, 17, 10, 62
-# A pixel of a picture that is zoomed by ten.
+# One pixel at tenfold zoom, as a share of the picture's width.
 SHARE_MIN = 0.1 / WIDTH
 CHARACTER = 6.6
 LEGEND_GAP = 24
@@ -31,19 +31,19 @@ CHARACTERS_MIN = 3
 LUMA_OF_DARK = 120
 DIGITS = 7
 UNCOLOURED = "#e6e6e6"
-# A rectangle or an entry of the legend, as the template has it.
+# A rectangle or a legend entry, under the names that the template uses.
 Frame = dict[str, str | float]
 
 
 def write(source: Source, out: BinaryIO) -> None:
-    """Writes the picture."""
+    """Write the flame graph as SVG."""
     tree = call_tree(source.profile, source.operation)
     of = f", {source.operation}" if source.operation else ""
     out.write(picture(tree, f"{source.title}{of}: CPU samples").encode())
 
 
 def picture(tree: dict[str, Any], title: str) -> str:
-    """The SVG of a call tree."""
+    """Return the SVG of a call tree."""
     import jinja2
 
     placed = layout(tree, SHARE_MIN)
@@ -71,7 +71,7 @@ def picture(tree: dict[str, Any], title: str) -> str:
 
 
 def _all(tree: dict[str, Any]) -> Frame:
-    """Return the frame below all outermost ones; a click on it shows the whole picture."""
+    """Return the root frame below all outermost frames; a click on it resets the zoom."""
     return {
         "tooltip": _tooltip(tree, tree["samples"]),
         "depth": 0,
@@ -100,7 +100,7 @@ def _frame(tree: dict[str, Any], rectangle: Rectangle, kind: int) -> Frame:
 
 
 def _named(label: str, width: float) -> Frame:
-    """A label, and as much of it as the frame has room for."""
+    """Return a label, and the part of the label that fits into the frame."""
     room = int((width * (WIDTH - 2 * MARGIN) - 4) / CHARACTER)
     if room < CHARACTERS_MIN:
         return {"label": label, "text": ""}
@@ -108,7 +108,7 @@ def _named(label: str, width: float) -> Frame:
 
 
 def _is_dark(colour: str) -> bool:
-    """Return True if white text is easier to read on a colour (`#rrggbb`) than black."""
+    """Return True if white text is easier to read than black on a colour (`#rrggbb`)."""
     red, green, blue = bytes.fromhex(colour[1:])
     return 0.299 * red + 0.587 * green + 0.114 * blue < LUMA_OF_DARK
 
@@ -119,12 +119,12 @@ def _tooltip(tree: dict[str, Any], samples: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of one line, without the characters that XML forbids."""
+    """Return a text on one line, without the characters that XML forbids."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _legend(tree: dict[str, Any]) -> list[Frame]:
-    """Kinds of work by how many samples they have, as many as stand in one line."""
+    """Return the legend: kinds of work by number of samples, as many as fit on one line."""
     own: dict[str, int] = {}
     for node, work in enumerate(tree["work"]):
         name = tree["works"][work]

@@ -1,4 +1,4 @@
-"""Folded stacks: a line a stack, its frames from the outermost on, and how many samples it has."""
+"""Writes folded stacks: one line per stack, with its frames from the outermost and its count."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from assay.report.profile_exports.source import Source
 
 SUFFIX = ".folded"
-# What readers of folded stacks tell code of the kernel by.
+# Suffix by which readers of folded stacks recognise kernel code.
 KERNEL_MARK = "_[k]"
 KERNEL = "[kernel]"
-# These end a frame or a line, and a name may have them: `[u8; 16]` of Rust, `LMap;::get` of a JVM.
+# Characters that separate frames or lines, which names may contain, such as `[u8; 16]` in Rust.
 UNFIT = str.maketrans({";": ":", "\n": " ", "\r": " "})
 
 
 def write(source: Source, out: BinaryIO) -> None:
-    """Writes `operation;outermost;...;innermost count` lines, sorted by their frames."""
+    """Write `operation;outermost;...;innermost count` lines, sorted by their frames."""
     tree = call_tree(source.profile, source.operation)
     out.writelines(f"{line}\n".encode() for line in lines(tree))
 
 
 def lines(tree: dict[str, Any]) -> Iterator[str]:
-    """The lines of a call tree; the operation is the outermost frame of each."""
+    """Yield the lines of a call tree; the operation is the outermost frame of each line."""
     names = _names(tree)
     order = [(node, depth) for node, depth in walk(tree)]
     for operation in sorted(tree["operations"]):

@@ -1,4 +1,4 @@
-"""The formats to which a profile can be exported, and their files."""
+"""The formats of exported profiles, and the files that exports write."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FORMATS = {"folded": folded, "firefox": firefox, "flamegraph": flamegraph, "ppro
 
 
 def export_profile(run: Run, to: str, out: Path | None, operation: str | None) -> Path:
-    """Writes the samples of a run, or of one operation, and returns the file.
+    """Write the samples of a run, or of one operation, and return the file's path.
 
     Args:
         run: A profiled run.
         to: Format, one of `FORMATS`.
-        out: The file, or an existing directory. None means the current directory.
-        operation: Restrict to this operation.
+        out: The file, or an existing directory; None means the current directory.
+        operation: Name of the only operation to export; None exports all.
 
     Raises:
         UsageError: If the run was not profiled, or has no samples of the operation.

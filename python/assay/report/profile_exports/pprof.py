@@ -1,7 +1,7 @@
-"""The format of pprof: a gzipped protocol buffer, `profile.proto` of github.com/google/pprof.
+"""Writes the pprof format: a gzipped protocol buffer, `profile.proto` of github.com/google/pprof.
 
-A sample has its stack's locations, innermost first, how many samples and nanoseconds of CPU time it
-is, and the labels `operation`, `work`, `thread` and `tid`, by which pprof selects (`-tagfocus`) and
+A pprof sample has its stack's locations, innermost first, a number of samples, and nanoseconds of
+CPU time. By its labels `operation`, `work`, `thread` and `tid`, pprof selects (`-tagfocus`) and
 groups (`-tagroot`).
 """
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 SUFFIX = ".pb.gz"
 COMPRESSION = 5
-# Addresses are as files give them. pprof takes them so from a mapping of all that there is.
+# A mapping over all addresses makes pprof use the addresses as the files have them.
 ADDRESS_LIMIT = (1 << 64) - 1
 
 
 class Texts:
-    """The table of texts; the first is empty."""
+    """The string table of the profile; its first text is empty."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {"": 0}
@@ -38,18 +38,18 @@ class Texts:
         return self._numbers.setdefault(text, len(self._numbers))
 
     def encoded(self) -> Iterator[bytes]:
-        """The table, whose order is that in which texts came."""
+        """Yield the encoded texts in the order of their numbers."""
         return (content(6, text.encode()) for text in self._numbers)
 
 
 def write(source: Source, out: BinaryIO) -> None:
-    """Writes the profile, gzipped."""
+    """Write the profile, gzipped."""
     with gzip.GzipFile("", "wb", COMPRESSION, out, mtime=0) as packed:
         packed.writelines(messages(source))
 
 
 def messages(source: Source) -> Iterator[bytes]:
-    """The fields of the profile."""
+    """Yield the fields of the profile."""
     texts = Texts()
     counted = _counted(source)
     tree = stack_tree(source.profile.stacks, counted["stack"].unique().sort())
@@ -61,7 +61,7 @@ def messages(source: Source) -> Iterator[bytes]:
 
 
 def _counted(source: Source) -> pl.DataFrame:
-    """Samples that are alike, once: operation, pid, tid, work, stack, count."""
+    """Return equal samples as one row: operation, pid, tid, work, stack, count."""
     alike = ["operation", "pid", "tid", "work", "stack"]
     return source.samples.group_by(alike).len("count").sort(alike)
 
@@ -87,7 +87,7 @@ def _header(source: Source, texts: Texts) -> Iterator[bytes]:
 
 
 def _mappings(source: Source, texts: Texts) -> Iterator[bytes]:
-    """Files with code. What most places are in is the first, as pprof calls the profile by it."""
+    """Yield files with code, most locations first. pprof names the profile by the first file."""
     places = source.places.group_by("module").len("places")
     rows = (
         source.modules.join(places, "module")
@@ -106,7 +106,7 @@ def _mappings(source: Source, texts: Texts) -> Iterator[bytes]:
 
 
 def _locations(source: Source, tree: StackTree, texts: Texts) -> Iterator[bytes]:
-    """Places in the code and the functions that they are in."""
+    """Yield locations in the code and the functions that contain them."""
     rows = (
         pl.DataFrame({"frame": sorted(set(tree.frame))}, schema_overrides={"frame": pl.UInt32})
         .join(source.profile.frames.select("frame", pl.col("label").cast(pl.String)), "frame")
@@ -153,7 +153,7 @@ def _samples(
 
 
 def _encoded_stacks(tree: StackTree) -> list[bytes]:
-    """Return each node's locations, innermost first: its own before those of its caller."""
+    """Return each node's locations, innermost first: its own, then those of its callers."""
     encoded: list[bytes] = []
     for caller, frame in zip(tree.caller, tree.frame, strict=True):
         above = encoded[caller] if caller >= 0 else b""

@@ -1,14 +1,14 @@
-"""The two kinds of fields that a profile of pprof needs, in protocol buffers' wire format."""
+"""Encodes the two kinds of fields of a pprof profile in the protocol buffers' wire format."""
 
 from __future__ import annotations
 
 VARINT, BYTES = 0, 2
-# Set in all bytes of a number but the last.
+# Bit that is set in all bytes of a number except the last.
 MORE = 0x80
 
 
 def varint(value: int) -> bytes:
-    """An unsigned number (64 bits), seven bits a byte, the lowest first."""
+    """Return an unsigned 64-bit number as bytes of seven bits each, the lowest first."""
     if value < MORE:
         return bytes((value,))
     out = bytearray()
@@ -20,10 +20,10 @@ def varint(value: int) -> bytes:
 
 
 def number(field: int, value: int) -> bytes:
-    """A number; nothing for 0, which is what a reader takes a missing one for."""
+    """Return a number field; empty for 0, which is the default of a missing field."""
     return varint(field << 3 | VARINT) + varint(value) if value else b""
 
 
 def content(field: int, value: bytes) -> bytes:
-    """A text, a message, or numbers without their fields."""
+    """Return a length-delimited field: a text, a message, or packed numbers."""
     return varint(field << 3 | BYTES) + varint(len(value)) + value

@@ -1,4 +1,4 @@
-"""Source of exported profiles: the samples, and facts that only the record has."""
+"""The source of an exported profile: the samples, and facts that only the record has."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Source:
     Attributes:
         run: Id of the run.
         title: Workload and engine, for readers.
-        wall_minus_monotonic_ns: Added to a time, it is one of the wall clock.
+        wall_minus_monotonic_ns: Offset in ns from the record's monotonic clock to the wall clock.
         machine: Name of the machine's instruction set; empty if unknown.
-        operation: Restrict to this operation. None means all.
-        profile: The samples.
-        places: Place of each frame: frame, module, address.
+        operation: Name of the only exported operation; None means all.
+        profile: The CPU samples.
+        places: Location of each frame: frame, module, address.
         modules: Files with code: module, path, build_id.
         threads: Names of threads: pid, tid, name.
     """
@@ -46,7 +46,7 @@ class Source:
 
     @cached_property
     def samples(self) -> pl.DataFrame:
-        """The samples within operations, or of one, by time; work is `artefact` of these."""
+        """Return the samples within operations (or one) by time; artefacts have that work."""
         within = pl.col("operation").is_not_null()
         if self.operation is not None:
             within = pl.col("operation") == self.operation
@@ -56,11 +56,11 @@ class Source:
 
     @property
     def period_ns(self) -> int:
-        """CPU time in ns that each sample represents."""
+        """Return the CPU time in ns that each sample represents."""
         return round(self.profile.seconds_each * 1e9)
 
     def thread_name(self, pid: int, tid: int) -> str:
-        """Return the name of a thread; its id if the name is unknown."""
+        """Return the name of a thread; its id if the name is not known."""
         return self._thread_names.get((pid, tid)) or f"thread {tid}"
 
     @cached_property
@@ -70,7 +70,7 @@ class Source:
 
 
 def read_source(run: Run, operation: str | None = None) -> Source:
-    """Return the source that a run's profile is exported from.
+    """Return the exported data of a run's profile.
 
     Raises:
         UsageError: If the run was not profiled, or has no samples of the operation.

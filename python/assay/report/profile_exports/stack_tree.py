@@ -1,4 +1,4 @@
-"""The part of the tree of stacks that some samples need."""
+"""Builds the part of the stack tree that some samples need."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ OUTERMOST = -1
 
 @dataclass(frozen=True)
 class StackTree:
-    """Nodes of stacks with all their callers, each after its caller.
+    """Nodes of stacks and all their callers; each node comes after its caller.
 
     Attributes:
-        caller: Of each node its caller's index; -1: it is an outermost one.
-        frame: Of each node, the frame.
-        index: Of each stack by its number in the record, its node.
+        caller: Index of each node's caller; -1 for an outermost node.
+        frame: Frame of each node.
+        index: Node of each stack, by the stack's number in the record.
     """
 
     caller: list[int]
@@ -29,11 +29,11 @@ class StackTree:
 
 
 def stack_tree(stacks: pl.DataFrame, needed: Iterable[int]) -> StackTree:
-    """The nodes `needed` (by their numbers) and all callers of them.
+    """Return the tree of the needed stacks and all their callers.
 
     Args:
-        stacks: stack, parent, frame; callers may stand anywhere.
-        needed: Numbers of stacks.
+        stacks: Columns stack, parent, frame, in any order of rows.
+        needed: Numbers of the needed stacks.
     """
     rows = dict(
         zip(stacks["stack"], zip(stacks["parent"], stacks["frame"], strict=True), strict=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.report.documents.profile.profile_difference import ProfileDifference
     from assay.report.documents.run import RunDocument
 
-# Parts of a run's document that explain it.
+# Sections of a run's document that `assay explain` shows.
 SECTIONS = (
     *("where", "operations", "findings", "plans", "plan_work", "plan_capture"),
     *("engine_counters", "storage"),
@@ -26,11 +26,11 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class ExplainedRun:
-    """A whole run.
+    """The explanation of a whole run.
 
     Attributes:
         report: The document of the run.
-        profile: Its CPU samples. None means no samples.
+        profile: CPU samples of the run; None means no samples.
         no_profile: Reason why there are no CPU samples; empty if there are some.
         tried: Sentence on the results of earlier trials, by method of findings.
     """
@@ -50,12 +50,12 @@ class ExplainedRun:
 
 @dataclass(frozen=True)
 class ExplainedOperation:
-    """One operation of a run.
+    """The explanation of one operation of a run.
 
     Attributes:
         report: The document of the run.
         operation: Name of the operation.
-        profile: Its CPU samples. None means no samples.
+        profile: CPU samples of the run; None means no samples.
         no_profile: Reason why there are no CPU samples; empty if there are some.
     """
 
@@ -73,7 +73,7 @@ class ExplainedOperation:
 
 @dataclass(frozen=True)
 class ExplainedSamples:
-    """The CPU samples of a run alone, for an article.
+    """The CPU samples of a run alone, for text in the style of an article.
 
     Attributes:
         report: The document of the run.
@@ -95,7 +95,7 @@ class MissingRules:
 
     Attributes:
         run: Id of the run.
-        outermost: Functions that no rule may rest on.
+        outermost: Outermost functions, which rules may not match alone.
     """
 
     run: str
@@ -104,18 +104,18 @@ class MissingRules:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the functions."""
+        """Return the functions that no rule classifies."""
         return {"run": self.run, "unclassified": self.rows}
 
 
 @dataclass(frozen=True)
 class ExplainedDifference:
-    """The difference from another run to this one.
+    """The difference between another run and this one.
 
     Attributes:
         ours: The document of this run.
         theirs: The document of the other run.
-        operation: The compared operation. None means all of them.
+        operation: The compared operation; None means all of them.
         samples: Differences of the CPU samples; None if a run has no samples.
         plans: Differences of the plans.
         no_plans: Reason why plans are not compared; None if both runs have plans.

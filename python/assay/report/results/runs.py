@@ -1,4 +1,4 @@
-"""A run that has no document, as its own file has it."""
+"""Rows of `assay runs` for runs without a document, from the facts of their record."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# A run that ended early is called so, whatever its checks say of what there is.
+# A run that ended early has one of these states, whatever the verdict of its checks.
 STATES = {STATUS_FAILED: "failed", STATUS_INTERRUPTED: "stopped", STATUS_RUNNING: "unended"}
 UNJUDGED, UNREADABLE, REFUSED = "unjudged", "damaged", "refused"
 
 
 def unjudged_row(directory: Path) -> dict[str, Any]:
-    """Return a record that has no document as its own file has it: a row of `assay runs --json`."""
+    """Return a row of `assay runs --json` for a record without a document."""
     row: dict[str, Any] = {"run": directory.name, "verdict": None, "path": str(directory)}
     try:
         facts = Run(directory).facts

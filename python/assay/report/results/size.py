@@ -1,4 +1,4 @@
-"""Result of `assay size`: a figure, and the runs that it is made of."""
+"""Result of `assay size`: a predicted figure, and the runs that it is based on."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Size:
-    """A cluster on paper.
+    """The predicted size of a hypothetical cluster.
 
     Attributes:
         figure: Prediction for the cluster, with its assumptions.
-        runs: Ids of the runs that it is carried from.
+        runs: Ids of the runs that the prediction is based on.
     """
 
     figure: Figure
@@ -31,5 +31,5 @@ class Size:
 
     @property
     def content(self) -> FigureContent:
-        """Return the figure as a study's article has it."""
+        """Return the figure in the form that a study's article has."""
         return figure_content(self.figure)

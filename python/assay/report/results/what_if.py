@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """The metrics of a run with changes, or their weights without one.
+    """Metrics of a run after some changes, or their sensitivity if no change is named.
 
     Attributes:
         report: The document of the run.
         prediction: Metrics after the changes; None if no change was named.
-        weights: Sensitivity of its metrics. None means changes were named, or nothing was measured.
+        weights: Sensitivity of the run's metrics; None if changes were named, or nothing was
+            measured.
     """
 
     report: RunDocument

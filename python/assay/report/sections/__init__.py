@@ -1,1 +1,1 @@
-"""Sections of documents, as plain values."""
+"""Sections of a run's document, as plain values."""

@@ -56,12 +56,13 @@ def _verdict(times: OperationTimes) -> ChangeVerdict:
 
 
 def _plan_changes(before: Run, after: Run) -> dict[str, str]:
-    """The first changes of the plans of each operation that is executed in another way."""
+    """Return the first plan changes of each operation whose plan differs between two runs."""
     changes: dict[str, list[str]] = {}
     for difference in plan_differences(after, before, ({}, {})):
         if difference["changed"]:
             first, *others = difference["changes"]
-            # Workers come and go with what is read, which is said already.
+            # The number of workers follows the amount of data read, which another change states
+            # already.
             others = [change for change in others if change["kind"] != "parallelism"]
             sentences = [change["says"] for change in (first, *others)]
             changes.setdefault(difference["operation"], []).extend(sentences)

@@ -44,7 +44,7 @@ def changes_section(run: Run) -> ChangesSection | None:
 
 
 def _slowed(run: Run) -> SlowedSection | None:
-    """Return what was made slower for the engine, and by how much; None if nothing was."""
+    """Return the resources that were made slower for the engine, and how much; None without any."""
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     if not asked:
         return None

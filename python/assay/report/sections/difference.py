@@ -30,11 +30,11 @@ ROW_KEYS = (
 
 
 def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> ProfileDifference:
-    """CPU seconds of a pass on both sides; differences are ours less theirs.
+    """Return CPU seconds per pass of both runs. Differences are this run's minus the other's.
 
-    Keys: operation; scaled_by (what the other's seconds are multiplied by); operations (those that
-    both have); total (a row, null without samples); work (rows, largest difference first, each with
-    the rows of its `symbols`). A row has the columns of `analysis.profile.compare`.
+    Keys: operation; scaled_by (factor of the other run's seconds); operations (operations of both
+        runs); total (a row, null without samples); work (rows, largest difference first, each with
+        the rows of its `symbols`). A row has the columns of `analysis.profile.compare`.
     """
     table = compare(ours, theirs, operation)
     rows: dict[str, list[SampleDifference]] = {"total": [], "work": [], "symbol": []}

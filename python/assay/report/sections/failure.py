@@ -1,4 +1,4 @@
-"""Says why a run failed."""
+"""Determines the reason why a run failed."""
 
 from __future__ import annotations
 

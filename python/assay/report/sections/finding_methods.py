@@ -1,4 +1,4 @@
-"""Collects the descriptions of findings from the modules that make them."""
+"""Collects the descriptions of finding methods from the docstrings of their modules."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import assay.analysis.findings
 if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
-# What a file that makes findings has.
+# Name of the function that each module with a finding method defines.
 MAKES = "find"
 
 
 def known_methods() -> dict[str, str]:
-    """Return the known methods by name, each with the first sentences of its file."""
+    """Return the known methods by name, each with the docstring of its module."""
     methods = {}
     package = assay.analysis.findings
     for module_info in pkgutil.walk_packages(
@@ -30,7 +30,7 @@ def known_methods() -> dict[str, str]:
 
 
 def used_methods(document: RunDocument) -> list[tuple[str, str]]:
-    """Return the methods of a document's findings, described, in the findings' order."""
+    """Return name and description of the methods that a document's findings use, in their order."""
     methods = known_methods()
     names = dict.fromkeys(finding["method"] for finding in document["findings"])
     return [(name, methods.get(name, "")) for name in names]

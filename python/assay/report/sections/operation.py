@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from assay.report.documents.plans.plans import PlanCaptureSection
     from assay.report.documents.run import RunDocument
 
-# A finding that counts all of an operation's time explains nothing of it.
+# A finding that concerns all of an operation's time explains nothing about it.
 ALL_OF_IT = 0.9995
 
 
 def operation_of(document: RunDocument, name: str) -> OperationDocument:
-    """An operation with the findings about it and its plans, as plain values.
+    """Return an operation with the findings about it and its plans, as plain values.
 
     Args:
         document: The document of a run.
-        name: One of its operations.
+        name: Name of an operation of the run.
     """
     return {
         "operation": next(
@@ -33,10 +33,10 @@ def operation_of(document: RunDocument, name: str) -> OperationDocument:
 
 
 def _findings(document: RunDocument, name: str) -> list[OperationFinding]:
-    """The findings about an operation, each with the `fraction` of its own time that it explains.
+    """Return the findings about an operation, each with the `fraction` of its time it explains.
 
-    Of those that tell the same sort of thing the largest fraction comes first; it is null if the
-    finding does not say it, or is of nothing less than all of the operation's time.
+    Findings are sorted by kind of claim, then by fraction, largest first. The fraction is null if
+    the finding does not state it, or if the finding concerns all of the operation's time.
     """
     findings: list[OperationFinding] = []
     for finding in document["findings"]:
@@ -50,7 +50,7 @@ def _findings(document: RunDocument, name: str) -> list[OperationFinding]:
 
 
 def _operation_capture(capture: PlanCaptureSection, name: str) -> PlanCaptureSection:
-    """Return the cost of asking an operation for its plans, and its statements without one."""
+    """Return the cost of capturing an operation's plans, and its statements without a plan."""
     return {
         **capture,
         "operations": [cost for cost in capture["operations"] if cost["operation"] == name],

@@ -28,19 +28,19 @@ def plan_differences(
     seconds: tuple[dict[str, float], dict[str, float]],
     operation: str | None = None,
 ) -> list[PlanDifferenceRow]:
-    """One a statement that has a plan in both runs; the largest difference in time first.
+    """Return a row for each statement with a plan in both runs, largest time difference first.
 
     Args:
-        ours: This run.
-        theirs: What it is compared with.
+        ours: The run to explain.
+        theirs: The other run, with which it is compared.
         seconds: Time of the operations of each run, in seconds.
-        operation: This one only.
+        operation: Name of the only operation to include; None includes all.
 
     Returns:
-        Keys: operation, statement, name; changed (whether it is executed in another way); ours_s
-        and theirs_s (time of the operation in the measured part); `changes` (kind, says, and the
-        thread seconds that it is about: ours_s, theirs_s); `steps` (depth, mark: same, changed,
-        new or gone, operator, words, and thread seconds with all below: ours_s, theirs_s).
+        Keys: operation, statement, name; changed (whether the plan differs); ours_s and theirs_s
+            (time of the operation in the measured part); `changes` (kind, says, and the thread-
+            seconds of the changed step: ours_s, theirs_s); `steps` (depth, mark: same, changed, new
+            or gone, operator, words, and thread-seconds including inputs: ours_s, theirs_s).
     """
     same_engine = ours.facts["engine"]["name"] == theirs.facts["engine"]["name"]
     others = captured_of(theirs).plans
@@ -61,7 +61,7 @@ def plan_differences(
 
 
 def _same_statement(ours: Plan, other: Plan) -> bool:
-    """Return True if two plans are of the same statement, by name or else by number."""
+    """Return True if two plans belong to the same statement, by name or else by number."""
     if ours.name is not None and other.name is not None:
         return ours.name == other.name
     return ours.statement == other.statement
@@ -98,7 +98,7 @@ def _change(change: PlanChange) -> PlanChangeRow:
 
 
 def _steps(comparison: PlanComparison, *, same_engine: bool) -> list[PlanStepRow]:
-    """The steps of this run as they stand in its plan, then those that are gone."""
+    """Return the steps of this run's plan in order, then the steps that only the other has."""
     pairs = {id(pair.after): pair for pair in comparison.pairs if pair.after is not None}
     steps = []
     for depth, node in _with_depth(comparison.after.root):

@@ -1,6 +1,6 @@
 """Plans of a run as plain values: the sections `plans` and `plan_capture` of its document.
 
-Terminal and page render them and compute nothing.
+Terminal and page render these sections and compute nothing.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=2)
 def captured_of(run: Run) -> Captured:
-    """The plans of a run, read once."""
+    """Return the plans of a run. They are read once and cached."""
     return captured(run)
 
 
 def plans_section(run: Run) -> dict[str, list[StatementPlan]]:
-    """Return the plans of each operation's statements, as `Plan.facts` and more.
+    """Return the plans of each operation's statements: `Plan.facts` and derived figures.
 
-    A plan has `seconds` (thread-seconds of all operators together) and `tables` (columns that are
-    read and named of each), a node `share` (of the seconds), `q_error` and `worst`.
+    A plan also has `seconds` (thread-seconds of all operators together) and `tables` (columns that
+    the statement reads and names). A node also has `share` (of the seconds), `q_error` and `worst`.
     """
     captured_plans = captured_of(run)
     return {
@@ -60,7 +60,7 @@ def plans_section(run: Run) -> dict[str, list[StatementPlan]]:
 
 
 def capture_section(run: Run) -> PlanCaptureSection:
-    """Return the cost of asking for plans, and statements without one, with the reason."""
+    """Return the cost of capturing plans, and statements without a plan with the reason."""
     captured_plans = captured_of(run)
     return {
         "capture_s": captured_plans.capture_s,
@@ -73,9 +73,9 @@ def capture_section(run: Run) -> PlanCaptureSection:
 def plan_work_section(run: Run) -> PlanWorkSection:
     """Return the time of all plans by kind of work, in the terms of CPU samples.
 
-    Keys: `work` (work, seconds, share; of one execution of each operation, most first),
-    `operations` (operation, work, seconds, share of the operation), `mixed` (time within `work`
-    that is of other words as well, which plans do not tell apart: work, also, seconds).
+    Keys: `work` (work, seconds, share; of one execution of each operation, largest first),
+        `operations` (operation, work, seconds, share of the operation), `mixed` (time within `work`
+        that includes other kinds, which plans do not separate: work, also, seconds).
     """
     plans = captured_of(run).plans
     table = work_by_operation(plans)
@@ -95,7 +95,7 @@ def plan_work_section(run: Run) -> PlanWorkSection:
 
 
 def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> StatementPlan:
-    """Return one plan with derived figures, and the columns of its tables."""
+    """Return a plan with derived figures, and the columns of its tables."""
     derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
     worst = worst_estimate(plan)
 

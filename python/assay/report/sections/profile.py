@@ -1,7 +1,7 @@
 """CPU samples of a run as plain values: the section `profile` of its document.
 
-Terminal and page render this section and compute nothing. Shares are of `samples`, which is without
-artefacts; what was left out of it is counted beside.
+Terminal and page render this section and compute nothing. Shares refer to `samples`, which excludes
+artefacts. Separate counts show the excluded samples.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def section(
     """Return a profile, or one operation's part of it, as plain values.
 
     Args:
-        run: Run of the profile. Its counters have the CPU time.
-        profile: What was sampled.
-        operation: Restrict to this operation.
-        symbols_max: Maximum number of symbols. None means all.
+        run: Run of the profile. The run's counters have the CPU time.
+        profile: The CPU samples of the run.
+        operation: Name of the only operation to include; None includes all.
+        symbols_max: Maximum number of symbols; None means all.
     """
     works = work_table(profile, operation)
     explained = shares(run, profile)
@@ -86,13 +86,13 @@ def section(
 
 
 def _passes(profile: Profile) -> int:
-    """Return how often the most frequent operation was measured."""
+    """Return the number of measurements of the operation that was measured most often."""
     counts = profile.passes.group_by("operation").len()["len"].to_list()
     return max(counts, default=0)
 
 
 def _artefacts(profile: Profile, operation: str | None) -> list[ArtefactRow]:
-    """Samples that are in no share, by why, most first."""
+    """Return the samples that no share includes, by reason, most samples first."""
     import polars as pl
 
     artefacts = profile.samples.filter(
@@ -141,7 +141,7 @@ def _symbol(
 def _members(
     profile: Profile, operation: str | None
 ) -> dict[tuple[str, str, str], list[SymbolMember]]:
-    """The functions of each family that is one line, by work, family and file."""
+    """Return the functions of each family that is shown as one row, by work, family and file."""
     families = dict(profile.frames.select("label", "family").unique("label").iter_rows())
     families_of: dict[tuple[str, str, str], list[SymbolMember]] = {}
     for row in symbols_table(profile, operation, families=False).iter_rows(named=True):

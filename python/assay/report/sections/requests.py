@@ -1,4 +1,4 @@
-"""The contiguity of device reads: `requests` in the section `storage`."""
+"""Makes the part `requests` of the section `storage`: the contiguity of device reads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def requests_section(run: Run) -> RequestsSection | None:
 
 
 def why_no_requests(run: Run) -> str | None:
-    """Return why the part is missing; None if it exists."""
+    """Return why the part `requests` is missing; None if it exists."""
     probe = (run.facts.get("probes") or {}).get(PROBE)
     if probe is None:
         return NOT_ASKED

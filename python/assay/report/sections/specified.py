@@ -55,7 +55,7 @@ ROUNDING_DOMINATES = (
 
 
 def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
-    """Return the test with omissions from its checks: only a verified one has official names."""
+    """Return the test with the checks' omissions: only a verified test has official names."""
     if test.why_not:
         return test
     verdicts = {check.check: check.verdict for check in checks}
@@ -75,7 +75,7 @@ def section_of_test(
     Args:
         run: The run.
         summary: Summary of the run.
-        checks: Results of its checks, which decide about names.
+        checks: Results of the run's checks, which decide whether metrics have official names.
     """
     known_test = played(run)
     if known_test is None:
@@ -144,7 +144,7 @@ def _warnings(test: Played) -> list[str]:
 
 
 def _apart(test: Played) -> str:
-    """Return by how much the runs differ, and which of their tests differs more."""
+    """Return how much the two runs differ, and which of their tests differs more, as text."""
     of_runs = [figures(run, test.scale) for run in test.runs]
     shares = {
         kind: max(values) / min(values) - 1
@@ -174,7 +174,7 @@ def _run(run: PerformanceRun, test: Played) -> SpecifiedRun:
 
 
 def _power_intervals(run: PerformanceRun) -> list[SpecifiedInterval]:
-    """Intervals of a power test in the order of their starts, with what each counts as."""
+    """Return the intervals of a power test by start time, with the seconds that count."""
     if run.power is None or not run.power.queries:
         return []
     every = (*run.power.queries, *run.power.refreshes)
@@ -188,7 +188,7 @@ def _power_intervals(run: PerformanceRun) -> list[SpecifiedInterval]:
 
 
 def _throughput_intervals(run: PerformanceRun) -> list[SpecifiedStream]:
-    """Intervals of each stream; the refresh stream's number is null."""
+    """Return the intervals of each stream; the refresh stream has the number null."""
     test = run.throughput
     if test is None:
         return []

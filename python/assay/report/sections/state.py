@@ -1,4 +1,4 @@
-"""The start state of a run, in the document."""
+"""Makes the section `state` of the document: the state at the start of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | None:
-    """Return the section `state`; None if the record has no such facts."""
+    """Return the section `state`; None if the record has no facts on the starting state."""
     try:
         state = starting_state(run)
     except RecordUnreadableError:

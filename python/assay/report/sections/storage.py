@@ -1,6 +1,6 @@
-"""The device that holds the data, and the CPUs, over time and by operation: a document's section.
+"""Makes the section `storage` of the document: the data's device and the CPUs, over time.
 
-Figures over time have the names and units of iostat and mpstat.
+The section's series have the names and units of iostat and mpstat.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# No screen shows more, and every one has sixteen figures.
+# No screen shows more points, and each point has 16 figures.
 POINTS_MAX = 240
 INTERVALS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 DISK_WORDS = (
@@ -41,7 +41,7 @@ DISK_WORDS = (
     *("f/s", "aqu-sz", "%util"),
 )
 CPU_WORDS = tuple(PARTS)
-# What is told of an operation is the median of its executions.
+# Figures of an operation; each is the median over its executions.
 FIGURES = (
     *("seconds", "reads", "read_bytes", "mean_read_bytes", "reads_per_s", "read_bytes_per_s"),
     *("writes", "write_bytes", "util_share", *SHARES, "samples"),
@@ -50,7 +50,7 @@ DIGITS = 3
 
 
 def storage_section(run: Run) -> StorageSection | None:
-    """Return the section `storage`; None if the data's device is not known or was not observed."""
+    """Return the section `storage`; None if the data's device is unknown or was not observed."""
     try:
         return _section(run)
     except RecordUnreadableError as error:
@@ -59,7 +59,7 @@ def storage_section(run: Run) -> StorageSection | None:
 
 
 def interval_for(span_s: float, sampled_s: float) -> float:
-    """Return the shortest round interval in seconds that gives few points and loses no sample."""
+    """Return the shortest round interval in seconds that gives few enough points."""
     fitting = (
         interval
         for interval in INTERVALS_S
@@ -90,7 +90,7 @@ def _section(run: Run) -> StorageSection | None:
 
 
 def _within(series: pl.DataFrame, span_s: float) -> pl.DataFrame:
-    """Intervals of which some part is in the measured part."""
+    """Return the intervals that overlap the measured part."""
     begun_s = pl.col(TIME) - pl.col(SECONDS)
     return series.filter((pl.col(TIME) > 0) & (begun_s < span_s))
 
@@ -100,7 +100,7 @@ def _columns(series: pl.DataFrame, names: Sequence[str]) -> dict[str, list[float
 
 
 def _measured(run: Run, device: str, window: tuple[int, int]) -> MeasuredPart:
-    """All figures of the measured part as one interval; those of a stream without rows are None."""
+    """Return all figures of the measured part as one interval; None for streams without rows."""
     disks = run.table("disks").with_columns(pl.col("device", "kind").cast(pl.String))
     own = disks.filter(pl.col("device") == device)
     disk = iostat(around(own, *window), window[0])

@@ -1,4 +1,4 @@
-"""The time tree of a run and of its operations, as the document has them."""
+"""Makes the section `time` of the document: the time trees of a run and of its operations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from assay.analysis.time.tree import TimeNode
     from assay.report.documents.time import TimeSection, TimeTreeNode
 
-# A part below this is no place to gain anything, and is named as such.
+# Parts below this share of the time are listed as parts without potential.
 NO_GAIN_SHARE_MAX = 0.01
 NOT_SPLIT = "of no operation is it known where its time went"
 
@@ -19,10 +19,10 @@ NOT_SPLIT = "of no operation is it known where its time went"
 def time_section(summary: Summary) -> TimeSection:
     """Return the time trees, the parts without potential, and why there is no tree.
 
-    Keys: run (the tree; null means none), operations (trees by name), no_gain (titles of parts
-    below one per cent), closure_error (largest difference between a node and the sum of its parts,
-    as a share of the whole; null without a tree), reason (why there is no tree; null if there is
-    one).
+    Keys: run (the run's time tree or null), operations (time trees by name), no_gain (titles of
+        parts below one per cent), closure_error (largest difference between a node and the sum of
+        its parts, as a share of the whole; null without a tree), reason (why there is no tree, or
+        null).
     """
     tree = summary.time
     trees = [*summary.trees.values(), *([tree] if tree else [])]
@@ -40,7 +40,7 @@ def _node(tree: TimeNode) -> TimeTreeNode:
 
 
 def _without_gain(tree: TimeNode) -> Iterator[str]:
-    """Titles of parts without parts of their own that are next to nothing of the time."""
+    """Yield the titles of leaf nodes with a negligible share of the time."""
     for path, node in tree.walk():
         if not node.children and "executing/" not in path and node.share < NO_GAIN_SHARE_MAX:
             yield node.title

@@ -1,4 +1,4 @@
-"""The outcome of a finding's advice: the document that `assay try --json` prints."""
+"""Makes the document that `assay try --json` prints: the outcome of a finding's advice."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 def trial_document(
     run: Run, finding: Finding, change: str, rounds: Sequence[Pair]
 ) -> TrialDocument:
-    """The document of a try, without its place and the history.
+    """Return the document of a trial, without its directory and the history.
 
     Args:
-        run: The run that the finding is of.
-        finding: A finding that has advice.
+        run: The run with the finding.
+        finding: The finding whose advice was tried.
         change: Short description of the change.
-        rounds: Runs as it was and with the change, side by side.
+        rounds: Pairs of runs, without and with the change.
     """
     advice = finding.advice
     predicted = None if advice is None else advice.gain_share
@@ -83,7 +83,7 @@ def trial_document(
 
 
 def prediction(document: PlacedTrial, time_utc: str) -> PredictionRow:
-    """Return the line of a try for `predictions.jsonl`."""
+    """Return the line of a trial for `predictions.jsonl`."""
     judged = document["judged"]
     gain = judged["gain"]
     return {
@@ -113,7 +113,7 @@ def _gain(gain: Gain | None) -> TimeGain | None:
 
 
 def plans_document(pair: Pair, operations: Sequence[str]) -> list[TriedPlan] | None:
-    """Return changes in plans of the operations, or of all if none is named; None without plans.
+    """Return plan changes of the named operations, or of all; None without plans.
 
     Args:
         pair: The runs of one round, without and with the change.
@@ -137,7 +137,7 @@ def plans_document(pair: Pair, operations: Sequence[str]) -> list[TriedPlan] | N
 
 
 def answers_document(rounds: Sequence[Pair]) -> TriedAnswers:
-    """Return whether answers stayed right: a verdict, and a sentence with its reason."""
+    """Return a verdict on the answers after the change, with a sentence on the reason."""
     before = [answers.check(run) for run, _ in rounds]
     after = [answers.check(run) for _, run in rounds]
     worst = max(result.of_answers for result in after)
@@ -168,5 +168,5 @@ def _operations(rounds: Sequence[Pair]) -> list[str]:
 
 
 def _rows(rounds: Sequence[Pair], side: int, operation: str) -> set[str]:
-    """Digests of the rows that the runs of one side returned."""
+    """Return digests of the rows that an operation returned on one side of the trial."""
     return {digest for pair in rounds for digest, _ in pair[side].results(operation)}

@@ -30,7 +30,7 @@ def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Meas
 def what_if(measured: Measured) -> WhatIfSection | None:
     """Return the weight of each operation, and the gain of removing each cause.
 
-    It is None if an operation has no time, because then no metric has a value.
+    The result is None if an operation has no time, because then no metric has a value.
     """
     weighed = sensitivity(measured)
     if not weighed:

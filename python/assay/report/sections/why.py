@@ -1,4 +1,4 @@
-"""Bottlenecks of a workload's operations: the document that `assay why --json` prints."""
+"""Makes the document that `assay why --json` prints: the bottlenecks of operations."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
 
 
 def _head(runs: Sequence[StudyRun]) -> WhyHead:
-    """Return the facts that all runs have in common."""
+    """Return the facts that all runs of the study share."""
     if not runs:
         return {"verdict": "unknown", "answers": None, "legal": None}
     facts = runs[0].run.facts
@@ -172,7 +172,7 @@ def _spread(seconds: Spread) -> SecondsSpread:
 
 
 def _variants(operation: str, runs: Sequence[StudyRun]) -> Iterator[VariantTime]:
-    """Time of each variant, and its change against the run as it is in the same round."""
+    """Yield the time of each variant, and its change from the unlimited run of the same round."""
     seconds = {
         study_run.run.id: times_of(study_run.run).operations.get(operation) for study_run in runs
     }

@@ -1,6 +1,7 @@
 """Builds the document of a study, its article in three forms, and its tables.
 
-They are stored beside `study.toml`. The document is returned even if the directory is read-only.
+The files are stored beside `study.toml`. The function returns the document even if the directory is
+read-only.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ARTICLE_FILE, MARKDOWN_FILE, DOCUMENT_FILE = "article.html", "article.md", "arti
 
 
 def build_study(directory: Path) -> StudyDocument:
-    """Return the document of a study, and write its article beside it.
+    """Return the document of a study, and write its article into the study's directory.
 
     Raises:
         RecordUnreadableError: If the directory is not that of a study.

@@ -1,4 +1,4 @@
-"""Rows that charts of a study draw, with the fields that Vega-Lite encodes, and derived charts."""
+"""Rows that charts of a study draw, with the fields that Vega-Lite encodes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class MeasureRow(TypedDict):
-    """A subject's value of a measure, or its share of a table's column.
+    """A subject's value of a measure, or a subject's share of a table's column.
 
-    `at` is its place on a numeric axis, `low` and `high` are the spread over rounds.
+    `at` is the position on a numeric axis; `low` and `high` are the spread over rounds.
     """
 
     subject: str
@@ -26,7 +26,7 @@ class MeasureRow(TypedDict):
 
 
 class TippedRow(MeasureRow):
-    """A bar with the end of its longest mark."""
+    """A bar with the position where its longest mark ends."""
 
     tip: float
 
@@ -39,7 +39,7 @@ class SegmentRow(MeasureRow):
 
 
 class PanelRow(TypedDict):
-    """A value of a panel: its column `what`, its position `place` and its `x`."""
+    """A value in a panel: its column `what`, its position `place` and its `x`."""
 
     panel: str
     x: float
@@ -49,7 +49,7 @@ class PanelRow(TypedDict):
 
 
 class CurveRow(TypedDict):
-    """A point of a curve: `CURVE_COLUMNS`, and the unit of y."""
+    """A point of a curve, with the columns of `CURVE_COLUMNS` and the unit of y."""
 
     curve: str
     key: str | None
@@ -62,14 +62,14 @@ class CurveRow(TypedDict):
 
 
 class LabelledCurveRow(CurveRow):
-    """A point with its place and its value as people read them."""
+    """A point of a curve with its position and its value as readable texts."""
 
     place: str
     value: str
 
 
 class TradeRow(TypedDict):
-    """A subject's value of a counter at a level: `TRADE_COLUMNS`."""
+    """A subject's value of a counter at a level, with the columns of `TRADE_COLUMNS`."""
 
     panel: str
     counter: str
@@ -83,13 +83,13 @@ class TradeRow(TypedDict):
 
 
 class LabelledTradeRow(TradeRow):
-    """A value of a trade with the text that people read."""
+    """A value of a knob's trade-off chart with its readable text."""
 
     label: str
 
 
 class FieldRow(TypedDict):
-    """A field of two factors: the level `down` of the factor `of`, and the level `across`."""
+    """A cell of two factors: level `down` of the factor `of`, and level `across`."""
 
     down: str
     of: str
@@ -110,7 +110,7 @@ class RatioRow(TypedDict):
 
 
 class StepRow(TypedDict):
-    """A cause's part of a difference: from `begin` to `end`, in milliseconds."""
+    """A cause's part of a difference, drawn from `begin` to `end`, in milliseconds."""
 
     name: str
     begin: float
@@ -123,9 +123,9 @@ TableChartRow: TypeAlias = PanelRow | CurveRow | TradeRow | FieldRow | RatioRow 
 
 
 class RelativeChart(TypedDict):
-    """A chart of ratios to a base, which the document has as compared quantities.
+    """A chart of ratios to a base, made from the document's compared quantities.
 
-    Its keys are those of `ChartEntry`.
+    The keys are those of `ChartEntry`.
     """
 
     name: str

@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     )
 
 BAR, ROW, LINES = 15, 22, 260
-# Beyond that many subjects their bars would be lines.
+# With more subjects, bars become lines.
 SUBJECTS_MAX = len(SUBJECT_COLOURS)
 ROOM = 1.15
-# Of the longest bar, for the words behind it.
+# Space for labels behind bars, as a share of the longest bar.
 BEHIND = 0.2
 OTHER_COLOUR = "#c9d0d9"
 UNIT_WORDS = {"/h": "an hour", TIMES: "times", SECONDS: "seconds"}
-# Of these the numbers of an axis are as short as they are.
+# Units in which the numbers of an axis are short.
 READABLE = (TIMES, SECONDS, "ms", *(unit for _, unit in BYTE_UNITS))
-# Units of which the article's values stand in charts beside ours.
+# Units whose article values stand beside the study's, because they do not depend on scale.
 OF_ANY_SCALE = (SHARE, TIMES)
-# Beyond that the smaller bars would not be seen.
+# If quantities differ by a larger factor, the smaller bars are invisible.
 APART_MAX = 50.0
-# Kinds that are smaller than this everywhere are drawn as one.
+# Kinds that are smaller than this share in every bar are drawn together.
 SMALL, OTHERS = 0.015, "others"
 STACKED = "stacked"
 
@@ -59,11 +59,11 @@ STACKED = "stacked"
 def charts_of(
     figure: FigureEntry, colours: Mapping[str, str] | None = None
 ) -> dict[str, alt.TopLevelMixin]:
-    """Return the charts of a figure that have something to draw, by a name unique in the page.
+    """Return a figure's charts that have data, by a name that is unique in the page.
 
     Args:
         figure: Figure of a study's document.
-        colours: Colours of subjects, as `colours_of` returns them. None means those of this
+        colours: Colours of subjects, as `colours_of` returns them; None means those of this
             figure's subjects.
     """
     drawings = {}
@@ -86,7 +86,7 @@ def _drawing(
 
 
 def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
-    """Return a colour for each subject, which is the same in all figures and unique in each."""
+    """Return a colour for each subject, the same in all figures and unique in each figure."""
     colours: dict[str, str] = {}
     for figure in (figure for figure in figures if figure["charts"]):
         shown = figure["subjects"][:SUBJECTS_MAX]
@@ -106,7 +106,7 @@ def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
 
 
 def all_charts(figure: FigureEntry) -> list[ShownChart]:
-    """Return a figure's charts; those relative to a base come first."""
+    """Return a figure's charts; charts of ratios to a base come first."""
     return [*_relative(figure), *figure["charts"]]
 
 
@@ -130,7 +130,7 @@ def _measure_rows(figure: FigureEntry, chart: ShownChart) -> list[MeasureRow]:
 
 
 def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
-    """Rows of a table of shares: a bar per column, cut into the table's rows."""
+    """Return rows of a table of shares: a bar per column, cut into the table's rows."""
     table = next((entry for entry in figure["tables"] if entry["name"] == chart["table"]), None)
     if table is None:
         return []
@@ -144,7 +144,7 @@ def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
 
 
 def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
-    """Return the chart of times relative to another quantity, one for each base."""
+    """Yield a chart of ratios to another quantity, one for each base."""
     article = figure["article"]
     bases: dict[str, list[str]] = {}
     times: dict[str, float] = {}
@@ -156,7 +156,7 @@ def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
         ):
             bases.setdefault(compared["base"], []).append(compared["key"])
             times[compared["key"]] = compared["article_times"]
-    # A bar alone says no more than the sentence about it.
+    # A single bar shows no more than the sentence about it.
     several = {base: keys for base, keys in bases.items() if len(keys) > 1 and _alike(keys, times)}
     for place, (base, keys) in enumerate(several.items()):
         yield {
@@ -171,7 +171,7 @@ def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
 
 
 def _alike(keys: Sequence[str], times: Mapping[str, float]) -> bool:
-    """Return True if quantities can share one axis."""
+    """Return True if quantities are similar enough to share one axis."""
     ratios = [times[key] for key in keys]
     return min(ratios) > 0 and max(ratios) / min(ratios) <= APART_MAX
 
@@ -194,7 +194,7 @@ def _our_times(figure: FigureEntry, chart: RelativeChart) -> Iterator[MeasureRow
 
 
 def _article_values(figure: FigureEntry, measures: Sequence[MeasureEntry]) -> Iterator[MeasureRow]:
-    """Shares and ratios of the article: they can stand beside ours, whatever the scale."""
+    """Yield the article's shares and ratios, which are comparable at any scale."""
     article = figure["article"]
     compared_by_key = (
         {} if article is None else {compared["key"]: compared for compared in article["compared"]}
@@ -241,9 +241,9 @@ def _row(subject: str, key: str, title: str, unit: str, value: float) -> Measure
 
 
 def _in_steps(rows: Sequence[MeasureRow]) -> list[MeasureRow]:
-    """Bytes in the unit that the largest is read in, short times in milliseconds.
+    """Return rows in a readable unit: bytes by the largest value, short times in ms.
 
-    So the numbers of an axis are round ones.
+    With these units, the axis has round numbers.
     """
     unit = rows[0]["unit"]
     most = max(abs(float(row["value"])) for row in rows)
@@ -279,7 +279,7 @@ def _drawn(
 
 
 def _value_axis(chart: ShownChart, rows: Sequence[MeasureRow]) -> dict[str, Any]:
-    """The axis of values, in the unit that its largest one is read in."""
+    """Return the value axis, in a unit that fits its largest value."""
     import altair as alt
 
     unit = str(rows[0]["unit"])
@@ -319,7 +319,7 @@ def _colours(rows: Sequence[MeasureRow], colours: Mapping[str, str]) -> alt.Scal
 def _bars(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """A group of bars a measure, a bar per subject, with its value and its spread over rounds."""
+    """Return a group of bars per measure, a bar per subject with its value and spread."""
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
@@ -349,7 +349,7 @@ def _bars(
 
 
 def _with_room(rows: Sequence[TippedRow]) -> alt.Scale:
-    """A scale from zero that has room for the words behind the longest bar."""
+    """Return a scale from zero with space for labels behind the longest bar."""
     import altair as alt
 
     most = max(float(row["tip"]) for row in rows)
@@ -361,14 +361,14 @@ def _with_room(rows: Sequence[TippedRow]) -> alt.Scale:
 def _ends(
     base: alt.Chart, rows: Sequence[MeasureRow], shared: Mapping[str, Any]
 ) -> list[alt.Chart]:
-    """The lowest and the highest of several rounds, if there are any."""
+    """Return marks for the lowest and highest of several rounds; empty for one round."""
     if not any("low" in row for row in rows):
         return []
     return [base.mark_rule(strokeWidth=1.5, opacity=0.75).encode(x="low:Q", x2="high:Q", **shared)]
 
 
 def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin:
-    """A bar per subject, cut into its measures, which have the colours of kinds of work."""
+    """Return a bar per subject, cut into its measures, in the colours of kinds of work."""
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
@@ -401,9 +401,10 @@ def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin
 
 
 def _without_small(rows: Sequence[MeasureRow]) -> list[MeasureRow]:
-    """Rows of measures that are large somewhere, and one a subject of all the others.
+    """Return rows of large measures, and one row per subject for all small ones.
 
-    Of measures that have no colours of their own there are as many as colours, with the others.
+    Measures without colours of their own are limited to the number of colours, including the row of
+    small ones.
     """
     most: dict[str, float] = {}
     for row in rows:
@@ -430,7 +431,7 @@ def _cumulated(rows: Sequence[MeasureRow], keys: Sequence[str]) -> Iterator[Segm
 def _lines(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """A line a subject along the levels of a factor, which stand as far apart as they are named."""
+    """Return a line per subject along the levels of a factor, which are evenly spaced."""
     import altair as alt
 
     levels = [row["measure"] for row in sorted(rows, key=lambda row: row.get("at") or 0.0)]
@@ -456,7 +457,7 @@ def _lines(
 def _dots(
     chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """A row per measure, a dot a subject."""
+    """Return a row per measure with a dot per subject."""
     import altair as alt
 
     measures = list(dict.fromkeys(row["measure"] for row in rows))

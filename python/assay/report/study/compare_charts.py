@@ -1,4 +1,4 @@
-"""Charts that compare two sides: ratios with their intervals, and the steps of a gain."""
+"""Charts that compare two sides: ratios with intervals, and the steps of a difference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROW, LABEL = 20, 230
 PLOT = WIDTH - LABEL + 120
-# Statements stand in the table; a chart of more rows is not read.
+# More rows make a chart unreadable. The table has all statements.
 RATIOS_MAX, STEPS_MAX = 24, 10
 OTHERS, TOTAL = "all others", "all of it"
 LESS, MORE, NOISE = "less", "more", "may be noise"
@@ -82,7 +82,7 @@ def forest(title: str, rows: Sequence[RatioRow]) -> alt.TopLevelMixin:
 
 
 def _steps(rows: Sequence[Mapping[str, Cell]]) -> Iterator[StepRow]:
-    """Steps from none to the whole difference, the smaller ones as one before the last."""
+    """Yield steps from zero to the whole difference, with small steps merged before the last."""
     parts = [row for row in rows if row["cause"] != TOTAL]
     shown, others = parts[:STEPS_MAX], parts[STEPS_MAX:]
     reached = 0.0
@@ -116,7 +116,7 @@ def _step(name: str, begin: float, seconds: float, share: float | None, *, noise
 
 
 def waterfall(title: str, rows: Sequence[StepRow]) -> alt.TopLevelMixin:
-    """A step a cause; the last bar is their sum."""
+    """Return a chart with a step per cause; the last bar is the sum."""
     import altair as alt
 
     names = [row["name"] for row in rows]

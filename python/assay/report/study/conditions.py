@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def conditions_of(runs: Sequence[StudyRun]) -> list[ConditionEntry]:
-    """Return facts with their values, several if runs differ: what, values."""
+    """Return facts of the runs' conditions with their values, which may differ between runs."""
     values_by_fact: dict[str, dict[str, None]] = {}
     for run in runs:
         for what, value in _facts(run.run):

@@ -1,7 +1,7 @@
-"""A study as a document of plain values, which `--json` prints and every rendering reads.
+"""The document of a study: plain values that `--json` prints and every rendering reads.
 
-`document.schema.json` beside this file describes it. What was not measured is null. A study that
-ended before its end has a document, too: it says what it lacks.
+`document.schema.json` beside this file describes it. A value that was not measured is null. A study
+that ended early has a document, too, which lists what is missing.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ def study_document(record: StudyRecord) -> StudyDocument:
 
 
 def _legal(runs: tuple[StudyRun, ...]) -> list[str]:
-    """Return the notices that the workloads require; most require none."""
+    """Return the notices that the workloads require; most workloads require none."""
     notices = {run.run.facts["workload"].get("legal") for run in runs}
     return sorted(str(notice) for notice in notices if notice)
 
 
 def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
-    """Return what an article published, or the reason why it cannot be read."""
+    """Return the values that an article published, or the reason why its file cannot be read."""
     if record.published is None:
         return None, None
     try:
@@ -122,7 +122,7 @@ def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
 
 
 def _doubts(runs: tuple[StudyRun, ...]) -> list[DoubtEntry]:
-    """Return each reason why runs are not valid, with these runs, invalid ones first."""
+    """Return each reason why runs are not valid with its runs, invalid ones first."""
     runs_by_doubt: dict[tuple[VerdictWord, str, str], list[str]] = {}
     for run in runs:
         for check in run.checks:
@@ -158,7 +158,7 @@ def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> PartEnt
 
 
 def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[RunEntry]:
-    """The runs that ended well and can be read."""
+    """Return the runs that completed and can be read."""
     asked = {(run.part, run.path.name): run for run in record.complete if run.path is not None}
     return [_run(run, asked[run.part, run.run.dir.name]) for run in runs]
 
@@ -287,7 +287,7 @@ def _article_figure(
 
 
 def _inputs(published: Published, figure: str) -> set[str]:
-    """Values of a figure that the author derived others from."""
+    """Return the article's values from which its author derived other values of the figure."""
     given = [
         reference
         for facts in published.derived

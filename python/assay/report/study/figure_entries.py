@@ -1,4 +1,4 @@
-"""Figures as entries of a study's document: the values of their dataclasses as plain values."""
+"""Converts figures to entries of a study's document, as plain values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def figure_content(figure: Figure) -> FigureContent:
-    """Return all that a figure shows, for a document or for `figure_lines`."""
+    """Return the content of a figure, for a document or for `figure_lines`."""
     return {
         "name": figure.name,
         "kind": figure.kind,

@@ -1,4 +1,4 @@
-"""A chart of points that were measured along an axis of numbers, with the curve fitted to them."""
+"""Chart of measured points along a numeric axis, with the curve fitted to them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 FITTED = "fitted"
 HEIGHT, ROOM = 280, 1.15
-# Counts from here on are written with a suffix.
+# Larger counts are written with a suffix, such as k.
 LONG = 10_000
 
 
 def fitted(
     chart: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Points with their spread, lines with the band in which they may be.
+    """Return a chart of points with their spread, and lines with confidence bands.
 
     Both axes begin at 0, or are logarithmic if the chart is.
 
@@ -67,7 +67,7 @@ def fitted(
 
 
 def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
-    """Return the scale of places and the scale of values."""
+    """Return the scale of the position axis, and the scale of the value axis."""
     import altair as alt
 
     if chart["logarithmic"]:
@@ -79,14 +79,14 @@ def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt
 
 
 def _top(rows: Sequence[CurveRow]) -> float:
-    """Room for what was measured and for lines; a band that is wider is cut off."""
+    """Return the top of the axis: all points and lines fit; a wider band is cut off."""
     lines = [row["y"] for row in rows]
     points = [row["high"] for row in rows if row["drawn"] == POINT and row["high"] is not None]
     return ROOM * max(*lines, *points, 0.0) or 1.0
 
 
 def _whole(rows: Sequence[CurveRow]) -> alt.Axis:
-    """Ticks where something was measured."""
+    """Return an axis with ticks at the measured positions."""
     import altair as alt
 
     places = sorted({row["x"] for row in rows if row["drawn"] == POINT})
@@ -97,7 +97,7 @@ def _whole(rows: Sequence[CurveRow]) -> alt.Axis:
 def _in_unit(
     chart: ChartEntry, rows: Sequence[CurveRow]
 ) -> tuple[list[LabelledCurveRow], str, str]:
-    """Rows with short times in milliseconds, the title of y, and how its numbers are written."""
+    """Return rows with short times in milliseconds, the title of y, and its number format."""
     unit, title = rows[0]["unit"], str(chart["title"])
     most = max(float(row["y"]) for row in rows)
     by = 1e3 if unit == SECONDS and most < 1 else 1.0

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from assay.report.documents.study import FigureEntry, StudyDocument, TableEntry
 
 ROWS_MAX = 40
-# What Markdown would read as its own.
+# Characters with a meaning in Markdown, with their escapes.
 MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_|<>[]#"})
 
 
 def markdown_lines(document: StudyDocument) -> Iterator[str]:
-    """The article, a line each."""
+    """Yield the article of a study as lines of Markdown."""
     yield f"# {escaped(document['title'])}"
     yield ""
     yield from _paragraph(document["question"])
@@ -56,7 +56,7 @@ def markdown_lines(document: StudyDocument) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown takes as text."""
+    """Return a text in which Markdown characters are escaped."""
     return " ".join(str(text).split()).translate(MARKS)
 
 

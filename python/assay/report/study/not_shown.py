@@ -1,4 +1,4 @@
-"""Things that a study could not show, and why: missing runs, and figures of the article."""
+"""Lists what a study could not show, and why: missing runs, and figures of the article."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def not_shown(
     published: Published | None,
     unreadable: Mapping[str, str],
 ) -> Iterator[NotShownEntry]:
-    """Each thing that is not shown, and the reason.
+    """Yield each thing that the study does not show, with the reason.
 
     Args:
         record: The study.
         figures: Figures of its document.
-        published: What the article has; None without one.
+        published: Values of the article; None without an article.
         unreadable: Runs that cannot be read, by id.
     """
     yield from _runs(record)
@@ -49,7 +49,7 @@ def not_shown(
 
 
 def _runs(record: StudyRecord) -> Iterator[NotShownEntry]:
-    """Runs that were not made, those of one reason together."""
+    """Yield missing runs; runs with the same reason share an entry."""
     by_reason: dict[str, list[str]] = {}
     for run in record.missing():
         why = run.reason or WITHOUT_REASON.get(run.status, run.status)
@@ -60,7 +60,7 @@ def _runs(record: StudyRecord) -> Iterator[NotShownEntry]:
 
 
 def _values(figure: FigureEntry) -> Iterator[NotShownEntry]:
-    """Values of the article that no measure of ours stands beside."""
+    """Yield values of the article without a corresponding measure of the study."""
     article = figure["article"]
     if article is None or not figure["subjects"]:
         return
@@ -79,7 +79,7 @@ def _values(figure: FigureEntry) -> Iterator[NotShownEntry]:
 def _figures(
     figures: Sequence[FigureEntry], published: Published | None
 ) -> Iterator[NotShownEntry]:
-    """Figures of the article that the study does not ask for, with what the article has."""
+    """Yield figures of the article that the study does not request, with their content."""
     names = {figure["name"] for figure in figures}
     for facts in () if published is None else published.figures:
         if facts.name not in names:

@@ -1,4 +1,4 @@
-"""The article of a study as one HTML file: it is read from top to bottom and needs no network."""
+"""The article of a study as one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from assay.report.study.words import (
 if TYPE_CHECKING:
     from assay.report.documents.study import FigureEntry, StudyDocument, TableEntry
 
-# Tables of more rows are folded, beneath a chart that shows the same.
+# Longer tables are folded, below a chart of the same data.
 OPEN_ROWS_MAX = 14
 
 
 def study_page(document: StudyDocument) -> str:
-    """The page of a study's document."""
+    """Return the page of a study's document as HTML."""
     colours = colours_of(document["figures"])
     specs = {
         name: chart.to_dict()

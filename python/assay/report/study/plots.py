@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ARTICLE, CURVES = "the article", "curves"
 COMPARE = ("forest", "waterfall")
 PANEL, CURVES_HEIGHT, MARGIN = 120, 330, 44
-# What CPUs do, as a chart of processors has it: at work below, waiting above, idle at last.
+# Colours of CPU states from the bottom up: at work, waiting, idle.
 CPU_COLOURS = {
     "user": BLUE,
     "kernel": SKY,
@@ -44,7 +44,7 @@ CPU_COLOURS = {
     "idle": "#e4e5eb",
 }
 AXIS_WORDS = {"seconds": "seconds since it began"}
-# A size on an axis stands at powers of two, every other one.
+# A size axis has a tick at every second power of two.
 TICKS_EVERY = 2
 
 
@@ -87,7 +87,7 @@ def _melted(
 def _articles_curves(
     figure: FigureEntry, places: Mapping[str, float], unit: str | None
 ) -> Iterator[CurveRow]:
-    """Return the article's values at our places of the same key, a curve for each last word."""
+    """Yield the article's values at our positions of the same key, a curve per last word."""
     article = figure["article"]
     for compared in () if article is None else article["compared"]:
         if compared["key"] in places:
@@ -106,7 +106,7 @@ def _articles_curves(
 def drawn(
     chart: ChartEntry, rows: Sequence[TableChartRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Return the chart of these rows.
+    """Return the chart that draws rows of `plot_rows`.
 
     Args:
         chart: A chart of a study's document that draws a table.
@@ -128,7 +128,7 @@ def drawn(
 def _panels(
     chart: ChartEntry, rows: Sequence[PanelRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """A panel per subject, side by side on one axis of values."""
+    """Return a panel per subject, side by side, with a shared value axis."""
     import altair as alt
 
     names = list(dict.fromkeys(row["panel"] for row in rows))
@@ -213,7 +213,7 @@ def _lines(
 def _curves(
     chart: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """Both axes logarithmic: lines of what is possible, points of what was done."""
+    """Return a chart with two logarithmic axes: lines of limits, points of measured values."""
     import altair as alt
 
     column = {"x": chart["keys"][0], "y": chart["keys"][1]}
@@ -251,14 +251,14 @@ def _scale(rows: Sequence[CurveRow], key: Literal["x", "y"]) -> alt.Scale:
 
 
 def _sizes(rows: Sequence[CurveRow]) -> alt.Axis:
-    """Sizes in bytes at every other power of two."""
+    """Return an axis of sizes in bytes with a tick at every second power of two."""
     first = math.ceil(math.log2(min(row["x"] for row in rows)))
     last = math.floor(math.log2(max(row["x"] for row in rows)))
     return sizes_axis([2**power for power in range(first, last + 1, TICKS_EVERY)])
 
 
 def _curve_colours(rows: Sequence[CurveRow], colours: Mapping[str, str]) -> alt.Scale:
-    """Greys of the article; points have the colours of their subjects, lines the other ones."""
+    """Return colours of curves: grey for the article, subjects' for points, others for lines."""
     import altair as alt
 
     names = list(dict.fromkeys(str(row["curve"]) for row in rows))

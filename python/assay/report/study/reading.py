@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 
 def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]]:
-    """The runs that ended well, by part, variant and round, and why others cannot be read, by id.
+    """Return the readable runs by part, variant and round, and errors of others by run id.
 
-    Runs of two parts that are one record are read once. Warns with `DamagedRecordWarning` of each
-    that is not as it was sealed.
+    A record that two parts of the study share is read once. The function warns with
+    `DamagedRecordWarning` of each record that changed after it was sealed.
     """
     order = {
         (part.name, variant.name): (at, place)

@@ -19,11 +19,11 @@ SHAPES = ("diamond", "circle", "square", "triangle-up", "cross", "triangle-right
 
 
 def scatter(chart: ShownChart, rows: Sequence[MeasureRow], colours: alt.Scale) -> alt.TopLevelMixin:
-    """The chart of rows that have a place each, with the spread of each over its rounds."""
+    """Return a chart of points with the spread of each over its rounds."""
     import altair as alt
 
     names = list(colours.domain)
-    # The first subject is drawn last, above the others.
+    # The first subject is drawn last, so that its points are on top.
     values = [dict(row) for row in reversed(rows)]
     base = alt.Chart(alt.InlineData(values=values), width=WIDTH, height=HEIGHT)
     unit = str(rows[0]["unit"])

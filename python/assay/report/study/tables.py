@@ -1,4 +1,4 @@
-"""Tables of a study as files and as texts, including comparisons with the article."""
+"""Tables of a study as files and texts, including comparisons with the article."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def cell_text(value: Cell, column: ColumnEntry) -> str:
 
 
 def records_of(table: TableEntry) -> list[dict[str, Cell]]:
-    """Return the rows of a table as cells by name of the column."""
+    """Return the rows of a table as dictionaries from column name to cell."""
     names = [column["name"] for column in table["columns"]]
     return [dict(zip(names, row, strict=True)) for row in table["rows"]]
 
 
 def number_in(cell: Cell) -> float:
-    """Return the cell of a column of numbers that was measured."""
+    """Return a measured cell as a number, in the unit of its column."""
     return cast("float", cell)
 
 
@@ -55,7 +55,7 @@ def compared_table(figure: FigureEntry, *, times: bool = True) -> TableEntry | N
 
     Args:
         figure: Figure of a study's document.
-        times: Whether amounts are told in times of another one as well.
+        times: Whether the table also has amounts relative to another quantity.
     """
     article = figure["article"]
     if article is None or not article["compared"]:
@@ -90,7 +90,7 @@ def _compared_row(compared: ComparedEntry, subjects: list[str], *, times: bool) 
 
 
 def _ours(compared: ComparedEntry, subject: str) -> str:
-    """Our median; where the article has a range and we have rounds, ours too."""
+    """Return the study's median; if the article has a range, the study's range over rounds."""
     spread = compared["ours"].get(subject)
     if spread is None:
         return "-"
@@ -104,7 +104,7 @@ def _with_times(value: str, times: float | None) -> str:
 
 
 def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
-    """Every table of a figure with the name of its file, the article's own last."""
+    """Yield every table of a figure with its file name; the article's own tables are last."""
     for table in figure["tables"]:
         yield file_name(figure["name"], table["name"]), table
     measures = measures_table(figure)
@@ -116,7 +116,7 @@ def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
 
 
 def measures_table(figure: FigureEntry) -> TableEntry | None:
-    """Return a row for each measure and subject, with the article's values; None without."""
+    """Return a row per measure and subject, with the article's values; None without measures."""
     if not figure["measures"]:
         return None
     columns = ("key", "measure", "unit", "subject", "median", "lowest", "highest", "rounds")
@@ -153,12 +153,12 @@ def measures_table(figure: FigureEntry) -> TableEntry | None:
 
 
 def file_name(figure: str, table: str) -> str:
-    """The name of a table's file, which every file system takes."""
+    """Return the file name of a table, without characters that file systems reject."""
     return f"{NOT_IN_NAMES.sub('-', f'{figure} {table}').strip('-')}.csv"
 
 
 def csv_text(table: TableEntry) -> str:
-    """Return a table as CSV: plain values, units in the headings, empty cells if not measured."""
+    """Return a table as CSV with units in the headings; cells without a measurement are empty."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(inert(_heading(column)) for column in table["columns"])
@@ -172,10 +172,10 @@ def _heading(column: ColumnEntry) -> str:
 
 
 def write_tables(directory: Path, document: StudyDocument) -> list[Path]:
-    """Writes every table of a study's figures as CSV, after removing earlier files.
+    """Write every table of a study's figures as CSV, after removing earlier files.
 
     Raises:
-        OSError: If the disk does not take them.
+        OSError: If the files cannot be written.
     """
     place = directory / TABLES_DIR
     place.mkdir(parents=True, exist_ok=True)

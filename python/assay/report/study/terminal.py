@@ -1,4 +1,4 @@
-"""The article of a study in a terminal: sentences of figures, and published values beside ours."""
+"""The article of a study in a terminal: sentences of figures, and the article's values."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ CELL_MIN, GAP = 8, "  "
 
 
 def article_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
-    """The article, a line each.
+    """Yield the article of a study as lines for a terminal.
 
     Args:
         document: Document of the study.
         width: Columns of the terminal.
-        whole: Every row and every table, not only the first.
+        whole: Whether to show every row and every table, not only the first ones.
     """
     verdict = str(document["verdict"]).upper()
     yield f"{document['title']:<{max(0, width - len(verdict) - 1)}} {verdict}"
@@ -78,7 +78,7 @@ def _figure(
             yield from _item(sentence, width)
         for derived in article["derived"]:
             yield from _item(derived_sentence(derived), width)
-    # A study of one figure is its first table.
+    # For a study with a single figure, the first table is shown.
     for table in figure["tables"] if whole else figure["tables"][:1] if alone else ():
         yield ""
         yield f"{LEAD}{table['title']}"
@@ -88,7 +88,7 @@ def _figure(
 
 
 def figure_lines(figure: FigureContent, width: int) -> Iterator[str]:
-    """One figure that is of no study, with all that it has, a line each."""
+    """Yield the lines of a figure without a study, with all its content."""
     yield str(figure["title"])
     for sentence in figure["says"]:
         yield from _wrapped(sentence, width)
@@ -105,7 +105,7 @@ def figure_lines(figure: FigureContent, width: int) -> Iterator[str]:
 
 
 def _compared(figure: FigureEntry, width: int) -> TableEntry | None:
-    """The article beside ours, without times of another quantity where there is no room."""
+    """Return the article's values beside the study's; ratios only if the width suffices."""
     table = compared_table(figure)
     if table is None:
         return None
@@ -129,7 +129,7 @@ def _not_shown(document: StudyDocument, width: int, *, whole: bool) -> Iterator[
 
 
 def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
-    """A table whose columns are as wide as they need to be, and no wider than the terminal."""
+    """Yield the lines of a table with columns as wide as needed, within the terminal's width."""
     columns = table["columns"]
     rows = [
         [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]
@@ -147,9 +147,9 @@ def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return widths of the longest cells, the widest columns narrowed until all fit.
+    """Return column widths that fit the longest cells; the widest columns shrink until all fit.
 
-    Heads give way before cells do: of several words they have several lines.
+    Headings shrink before cells: their words are broken into several lines.
     """
     widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     room = width - len(LEAD) - len(GAP) * (len(widths) - 1)
@@ -166,7 +166,7 @@ def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def _head_lines(heads: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
-    """Heads in as many lines as the longest needs; the others stand on the last of them."""
+    """Yield headings on as many lines as the longest needs, aligned at the bottom."""
     pairs = zip(heads, widths, strict=True)
     wrapped = [textwrap.wrap(head, width, break_long_words=False) for head, width in pairs]
     count = max(len(lines) for lines in wrapped)

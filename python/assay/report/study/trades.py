@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 TRADE, HEAT = "trade", "heat"
 RESPONSE = "response"
 RESPONSE_HEIGHT, SIDE_HEIGHT, FIELD, ROW = 210, 84, 72, 34
-# Room for the numbers of an axis, so that panels begin at the same place.
+# Width of an axis' numbers, so that all panels begin at the same position.
 EXTENT = 34
-# A first execution that takes so many times as long would flatten the curve: it is told in words.
+# A first execution this many times as long would flatten the curve, so text reports it instead.
 FIRST_MAX = 3.0
 SHADES = ("#eaf3fb", "#2171b5")
 
@@ -59,7 +59,7 @@ def trade(
 def _panel(
     rows: Sequence[TradeRow], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
 ) -> alt.LayerChart | alt.FacetChart:
-    """One panel. Only the last has the names of levels below it."""
+    """Return a panel of the chart. Only the last panel has level names below it."""
     import altair as alt
 
     panel, counter = str(rows[0]["panel"]), str(rows[0]["counter"])
@@ -68,7 +68,7 @@ def _panel(
     heading = counter if is_response else f"{panel}: {counter}"
     if any(row["drawn"] == FIRST for row in shown):
         heading += " (triangles: the first execution)"
-    # Counts are long; what has a unit is in one that its numbers are short in.
+    # Counts are long and get suffixes. Values with a unit are already in a unit that fits.
     form = "~s" if unit is None else "~r"
     height, ticks = (RESPONSE_HEIGHT, 5) if is_response else (SIDE_HEIGHT, 3)
     title = alt.TitleParams(
@@ -112,20 +112,20 @@ def _panel(
 
 
 def _is_off(row: TradeRow, rows: Sequence[TradeRow]) -> bool:
-    """Return True if a first execution is so high that later ones could not be seen."""
+    """Return True if a first execution is so long that later ones would be invisible."""
     later = max((float(other["value"]) for other in rows if other["drawn"] == LATER), default=0.0)
     return row["drawn"] == FIRST and float(row["value"]) > FIRST_MAX * later
 
 
 def _top(rows: Sequence[TradeRow]) -> float:
-    """Room for all values; an interval that is wider than twice that is cut off."""
+    """Return the top of the value axis. Intervals are cut off at twice the largest value."""
     most = max(float(row["value"]) for row in rows)
     ends = [float(row["high"]) for row in rows if row["high"] is not None]
     return min(max([most, *ends]), 2 * most) * 1.08 or 1.0
 
 
 def _in_steps(rows: Sequence[TradeRow]) -> tuple[list[LabelledTradeRow], str | None]:
-    """Rows in the unit that their largest value is read in, and its words."""
+    """Return rows in a unit that fits their largest value, and the unit's name."""
     unit = str(rows[0]["unit"])
     most = max(abs(float(row["value"])) for row in rows)
     step, shown_unit = (
@@ -150,7 +150,7 @@ def _in_steps(rows: Sequence[TradeRow]) -> tuple[list[LabelledTradeRow], str | N
 
 
 def heat_rows(chart: ChartEntry, table: TableEntry) -> list[FieldRow]:
-    """Fields of a table: a row per level of the one factor, a column each of the other."""
+    """Return the cells of a heat map: a row per level of one factor, a column per other level."""
     return list(_fields(chart, table))
 
 
@@ -172,7 +172,7 @@ def _fields(chart: ChartEntry, table: TableEntry) -> Iterator[FieldRow]:
 
 
 def heat(chart: ChartEntry, rows: Sequence[FieldRow]) -> alt.TopLevelMixin:
-    """Return a field for each combination with its value; larger values are darker."""
+    """Return a heat map with a cell for each combination; larger values are darker."""
     import altair as alt
 
     down = list(dict.fromkeys(str(row["down"]) for row in rows))

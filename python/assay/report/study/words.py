@@ -34,7 +34,7 @@ ANSWERS = "answers"
 
 
 class DoubtRow(TypedDict):
-    """A check that doubts runs: its first reason, and how many others it has."""
+    """A check that makes runs doubtful: its first reason, and the number of other reasons."""
 
     verdict: VerdictWord
     check: str
@@ -44,7 +44,7 @@ class DoubtRow(TypedDict):
 
 
 class PartRow(TypedDict):
-    """A part of a study as texts."""
+    """A part of a study, described by texts."""
 
     name: str
     about: str
@@ -53,12 +53,12 @@ class PartRow(TypedDict):
 
 
 def paragraphs(question: str) -> list[str]:
-    """A question, which may have several paragraphs."""
+    """Return the paragraphs of a study's question."""
     return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", question)]
 
 
 def short(document: StudyDocument) -> list[tuple[str, str]]:
-    """Return the name and first sentence of each figure that has a result."""
+    """Return the name and the first sentence of each figure with a result."""
     return [
         (figure["name"], figure["says"][0])
         for figure in document["figures"]
@@ -67,7 +67,7 @@ def short(document: StudyDocument) -> list[tuple[str, str]]:
 
 
 def doubts_sentence(document: StudyDocument) -> str | None:
-    """Return why a study is not valid as a whole, in one sentence; None if it is."""
+    """Return why a study is not fully valid, in one sentence; None if it is valid."""
     runs_by_check: dict[str, set[str]] = {}
     for doubt in document["doubts"]:
         runs_by_check.setdefault(doubt["check"].replace("_", " "), set()).update(doubt["runs"])
@@ -79,7 +79,7 @@ def doubts_sentence(document: StudyDocument) -> str | None:
 
 
 def doubt_rows(document: StudyDocument) -> list[DoubtRow]:
-    """Each check that doubts: its first reason, of how many runs, and how many other reasons."""
+    """Return a row per failed check: first reason, number of runs, number of other reasons."""
     by_check: dict[tuple[VerdictWord, str], list[DoubtEntry]] = {}
     for doubt in document["doubts"]:
         by_check.setdefault((doubt["verdict"], doubt["check"]), []).append(doubt)
@@ -96,7 +96,7 @@ def doubt_rows(document: StudyDocument) -> list[DoubtRow]:
 
 
 def runs_sentence(document: StudyDocument) -> str:
-    """Return a sentence about the runs: how many, of which engines, how long, how they ended."""
+    """Return a sentence about the runs: number, engines, duration and outcomes."""
     runs = len({run["run"] for run in document["runs"]})
     engines = list(dict.fromkeys(run["engine"] for run in document["runs"] if run["engine"]))
     took = document["took_seconds"]
@@ -115,14 +115,14 @@ def runs_sentence(document: StudyDocument) -> str:
 
 
 def _lost(document: StudyDocument) -> bool:
-    """Return True if runs that ended well have no readable record."""
+    """Return True if a completed run has no readable record."""
     parts = document["parts"]
     ended = sum(variant["runs"] for part in parts for variant in part["variants"])
     return bool(ended > sum(part["runs"] for part in parts))
 
 
 def minutes(seconds: float) -> str:
-    """A long time in minutes, a short one in seconds."""
+    """Return a duration as text: long times in minutes, short times in seconds."""
     return seconds_text(seconds) if seconds < MINUTE_S else f"{seconds / 60:.0f} min"
 
 
@@ -154,8 +154,8 @@ def _runs(part: PartEntry) -> str:
 
 
 def derived_sentence(derived: DerivedEntry) -> str:
-    """Return a sentence on a derived figure of the article and its value from the inputs."""
-    # Articles count bytes in powers of ten.
+    """Return a sentence on a value that the article derived, and its recomputed value."""
+    # Published articles use decimal units for bytes.
     decimal = derived["unit"] == BYTES
     value = (
         f"{derived['value'] / GIGA:.3g} GB" if decimal else text(derived["value"], derived["unit"])
@@ -173,5 +173,5 @@ def source_text(document: StudyDocument, figure: ArticleFigureEntry) -> str:
 
 
 def bound(text: str) -> str:
-    """Return a text in which numbers and their units stay on one line."""
+    """Return a text with non-breaking spaces between numbers and their units."""
     return NUMBER.sub("\\1\u00a0\\2", text)

@@ -1,1 +1,1 @@
-"""Runs on a terminal."""
+"""Terminal output of results."""

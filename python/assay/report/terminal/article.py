@@ -1,6 +1,6 @@
 """CPU samples in the style of an article: share and function, with a description below.
 
-The text is Markdown: a sentence, then a block that is shown as it stands.
+The text is Markdown: a sentence, then a preformatted block.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ WIDTH = 96
 def article_lines(
     heading: str, profile: ProfileSection, *, all_symbols: bool = False
 ) -> Iterator[str]:
-    """The section `profile` of a document as lines of Markdown.
+    """Yield the section `profile` of a document as lines of Markdown.
 
     Args:
-        heading: Workload and engine.
-        profile: The section.
-        all_symbols: All symbols that the section holds, not only the first.
+        heading: Name of workload and engine.
+        profile: Section `profile` of the document.
+        all_symbols: Whether to list all symbols of the section, not only the first ones.
     """
     of = f" ({profile['operation']})" if profile["operation"] else ""
     sentence = (

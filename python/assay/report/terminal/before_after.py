@@ -1,4 +1,4 @@
-"""Each operation's time before and after a change, on a terminal."""
+"""Terminal output of each operation's time before and after a change."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from assay.report.documents.before_after import BeforeAfter, BeforeAfterRow
 
-# From here on a ratio is read more easily than a percentage.
+# Larger changes are shown as a ratio instead of a percentage.
 TIMES_MIN = 2.0
 NAME_MAX = 28
 
 
 def before_after_lines(changes: BeforeAfter, width: int) -> Iterator[str]:
-    """Yield a title and a line for each operation, then how to read the intervals."""
+    """Yield a title, a line for each operation, and an explanation of the intervals."""
     rows = changes["operations"]
     yield "Before and after"
     yield from indented(f"before is {changes['before']}{_age(changes)}", "  ", width)
@@ -67,7 +67,7 @@ def _factor_text(row: BeforeAfterRow) -> str:
 
 
 def _size(factor: float) -> str:
-    """A ratio of times in words: `21.3 times as fast`, or `12 % slower`."""
+    """Return a ratio of times in words: `21.3 times as fast`, or `12 % slower`."""
     if max(factor, 1 / factor) >= TIMES_MIN:
         return f"{1 / factor:.3g} times as fast" if factor < 1 else f"{factor:.3g} times as long"
     return _signed(factor)

@@ -1,4 +1,4 @@
-"""Work of a cluster's nodes as lines: in brief, for a whole run, and for one operation."""
+"""Terminal output on a cluster's nodes: brief lines, the whole run, and one operation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield a line for all nodes and one for each, then their skew and the cost of barriers."""
+    """Yield a line for all nodes, one for each node, their skew, and the cost of barriers."""
     cluster = document["cluster"]
     if cluster is None or cluster["run"] is None:
         return
@@ -34,7 +34,7 @@ def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Return the lines of a cluster: measured part, seconds, operations, skew, barriers."""
+    """Yield the lines of a cluster: measured part, seconds, operations, skew, barriers."""
     cluster = document["cluster"]
     if cluster is None:
         return
@@ -60,7 +60,7 @@ def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[str]:
-    """Yield the work of the nodes in one execution of an operation; empty without a cluster."""
+    """Yield the nodes' work in one execution of an operation; empty without a cluster."""
     cluster = document["cluster"]
     for operation in () if cluster is None else cluster["operations"]:
         if operation["name"] == name:
@@ -71,7 +71,7 @@ def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[st
 
 
 def line_of(span: ClusterSpan, lead: str, width: int) -> Iterator[str]:
-    """A line of all nodes, and one of each below it."""
+    """Yield a line for all nodes together, and one for each node below it."""
     yield from indented(span["whole"]["text"], lead, width)
     for node in span["nodes"]:
         yield from indented(node["text"], f"{lead}  ", width)

@@ -1,4 +1,4 @@
-"""A comparison of two sides on a terminal: the change, and its explanation."""
+"""Terminal output of a comparison of two sides: the difference, and its explanation."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 LEAD = "  "
 ROWS_MAX = 8
 KIND = "compare"
-# A cause of less than this share of the difference is shown with --all.
+# Causes with a smaller share of the difference are shown only with --all.
 SHARE_MIN = 0.01
 
 
 def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
-    """The comparison, a line each.
+    """Yield the lines of the comparison.
 
     Args:
-        document: Document of the study, which has a figure of this kind.
+        document: Document of the study, which has a figure of kind `compare`.
         width: Columns of the terminal.
-        whole: Every row, not only the largest.
+        whole: Whether to show every row, not only the largest.
     """
     figure = next(shown for shown in document["figures"] if shown["kind"] == KIND)
     verdict = str(document["verdict"]).upper()
@@ -235,7 +235,7 @@ def _heads(names: Sequence[str], of: int = 11) -> str:
 
 
 def _apart(names: Sequence[str], of: int) -> Sequence[str]:
-    """Return names without their common beginning, where they agree in several columns."""
+    """Return names without their common beginning, if several columns have the same names."""
     if len({_short(name, of) for name in names}) == len(names):
         return names
     for mark in "=@":

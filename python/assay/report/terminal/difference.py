@@ -1,4 +1,4 @@
-"""Differences between the CPU samples of two runs, on a terminal."""
+"""Terminal output of the differences between the CPU samples of two runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def compared_lines(
 
 
 def uncompared_lines(ours: RunDocument, theirs: RunDocument, width: int) -> Iterator[str]:
-    """Yield both titles if one run has no CPU samples, so that only plans are compared."""
+    """Yield the titles of both runs if one has no CPU samples, so that only plans are compared."""
     yield from _titles(ours, theirs, width)
     yield from textwrap.wrap(
         "CPU samples: not compared, for they were not taken of both (--profile).",
@@ -62,7 +62,7 @@ def _titles(ours: RunDocument, theirs: RunDocument, width: int) -> Iterator[str]
 def difference_lines(
     difference: ProfileDifference, width: int, *, all_symbols: bool
 ) -> Iterator[str]:
-    """The differences as lines of at most `width`, without the runs' titles."""
+    """Yield the differences as lines of at most `width` columns, without the runs' titles."""
     if difference["total"] is None or not difference["operations"]:
         yield "  The two runs have no operation in common that was sampled, so nothing is compared."
         return
@@ -93,7 +93,7 @@ WITHOUT_INTERVAL = (
 
 
 def _says_nothing(row: SampleDifference) -> bool:
-    """Return whether a symbol is within noise or, without an interval, has too few samples."""
+    """Return whether a symbol's change is within noise or, without an interval, has few samples."""
     few = row["ours_samples"] + row["theirs_samples"] < SAMPLES_MIN
     return bool(row["is_noise"]) or (row["is_noise"] is None and few)
 

@@ -1,4 +1,4 @@
-"""The results of `assay explain` on a terminal."""
+"""Terminal output of `assay explain`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def explained_lines(
     """Yield the lines that `assay explain` prints.
 
     Args:
-        explained: A result of the verb.
+        explained: Result of `assay explain`.
         width: Maximum width of a line.
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.
@@ -55,7 +55,7 @@ def explained_lines(
 def _difference_lines(
     explained: ExplainedDifference, width: int, *, all_symbols: bool
 ) -> Iterator[str]:
-    """Yield what changed in the CPU samples, then what changed in the plans."""
+    """Yield the changes in CPU samples, then the changes in plans."""
     if explained.unequal is not None:
         yield explained.unequal
     if explained.samples is None:

@@ -1,4 +1,4 @@
-"""Findings on a terminal, with their evidence and advice."""
+"""Terminal output of findings, with their evidence and advice."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from assay.report.documents.load.operation import OperationDocument
     from assay.report.documents.run import RunDocument
 
-# Evidence at such a place is of one operation.
+# Kinds of places whose evidence concerns one operation.
 OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 
 def cause_lines(document: RunDocument, width: int, tried: Mapping[str, str]) -> Iterator[str]:
-    """All findings of a run.
+    """Yield the lines of all findings of a run.
 
     Args:
         document: Document of the run.
@@ -41,7 +41,7 @@ def cause_lines(document: RunDocument, width: int, tried: Mapping[str, str]) -> 
 
 
 def _ruled_out(document: RunDocument, width: int) -> Iterator[str]:
-    """Causes that were considered, each with the witness that contradicts it."""
+    """Yield the causes that were ruled out, each with the contradicting evidence."""
     for finding in document["ruled_out"]:
         against = [evidence["says"] for evidence in finding["evidence"] if evidence["contradicts"]]
         yield from labelled("Not it", f"{finding['key']}: {'; '.join(against)}", width)
@@ -76,13 +76,13 @@ def _lines(
 
 
 def certainty_lead(finding: FindingRow) -> str:
-    """Return the word before a cause with only one witness; empty for others."""
+    """Return the word before a suspected cause; empty for other findings."""
     is_suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
     return "Suspected: " if is_suspected else ""
 
 
 def effect_parts(finding: FindingRow) -> Iterator[str]:
-    """Time in the cause, time that its removal would save, its interval and its alternatives."""
+    """Yield the effect of a cause, the time saved without it, its interval and alternatives."""
     yield f"{percent_text(finding['effect_share'])} of the run"
     if finding["saved"] is not None:
         least, best = (percent_text(edge) for edge in finding["saved"])
@@ -104,7 +104,7 @@ def _to_do(run: str, finding: FindingRow, width: int) -> Iterator[str]:
 
 
 def _evidence_of(finding: FindingRow, name: str) -> list[FindingEvidence]:
-    """Return the evidence of a finding, without that of other operations."""
+    """Return the evidence of a finding, without evidence on other operations."""
     places = [evidence["at"].partition(":") for evidence in finding["evidence"]]
     return [
         evidence
@@ -114,5 +114,5 @@ def _evidence_of(finding: FindingRow, name: str) -> list[FindingEvidence]:
 
 
 def _is_a_page(run: str, finding: FindingRow) -> bool:
-    """Return whether the advice is to look at the page of an operation, which is the one shown."""
+    """Return whether the advice is to open the operation's page, which is shown already."""
     return (finding["to_try"] or "").startswith(f"assay explain {run} --operation ")

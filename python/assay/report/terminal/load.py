@@ -1,4 +1,4 @@
-"""A load and a server on a terminal: rate, percentiles, pace, backlog, counters."""
+"""Terminal output of a load and its server: rate, percentiles, pace, backlog, counters."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ OF_AN_OPERATION: tuple[tuple[str, Percentile], ...] = (
 )
 BLOCKS = "▁▂▃▄▅▆▇█"
 LABEL_WIDTH = 10
-# A backlog of less than this much of the rate does not fill its line: every load has a few waiting.
+# A backlog of fewer seconds of load does not fill its line, because every load has a small one.
 BACKLOG_DRAWN_S = 0.1
 
-# Keys of the metrics in one line, by their labels.
+# Keys of the metrics that share a line, by their labels.
 LAG = {
     "p50": "driver_lag_seconds_p50",
     "p99": "driver_lag_seconds_p99",
@@ -60,11 +60,11 @@ WITH_FAILED = {
 
 
 def run_figure(document: RunDocument) -> str:
-    """Return the main figure of a run: metric of a test, throughput of a load, else the total."""
+    """Return a run's main figure: a test's metric, a load's throughput, or else the total."""
     metrics = document["metrics"]
     if document.get("observed") is not None:
         return " ".join(observed_figures(document)[0])
-    # A document that was kept before there were tests and loads has none of them.
+    # Documents of older versions have no keys for tests and loads.
     if (test := document.get("test")) is not None:
         first = test["metrics"][0]
         return f"{metric_text(first['value'])} {first['label']}"
@@ -76,7 +76,7 @@ def run_figure(document: RunDocument) -> str:
 
 
 def load_figures(document: RunDocument) -> list[str] | None:
-    """Throughput and percentiles of latency, then CPU time an operation; None without a load."""
+    """Return throughput, latency percentiles and CPU time per operation; None without a load."""
     metrics = document["metrics"]
     if document["pace"] is None:
         return None
@@ -112,18 +112,18 @@ def load_figures(document: RunDocument) -> list[str] | None:
 
 
 def lag_figures(document: RunDocument) -> list[str]:
-    """Return the load generator's own part of latency; empty if not measured."""
+    """Return the percentiles of driver lag; empty if not measured."""
     return _figures("driver lag", document, LAG)
 
 
 def with_failed(document: RunDocument) -> list[str]:
-    """Return percentiles with failed operations at their timeout; empty without failures."""
+    """Return percentiles that count failed operations at the timeout; empty without failures."""
     return _figures("with those at their time-out", document, WITH_FAILED)
 
 
 def _figures(title: str, document: RunDocument, keys: Mapping[str, str]) -> list[str]:
-    """Return metrics in one line, those that are there; empty if none is."""
-    # A document that was kept before there were such figures has none of them.
+    """Return the available metrics in one line; empty without any."""
+    # Documents of older versions do not have these metrics.
     metrics: Mapping[str, Any] = document["metrics"]
     figures = [
         f"{label} {seconds_text(metrics[key])}"
@@ -134,7 +134,7 @@ def _figures(title: str, document: RunDocument, keys: Mapping[str, str]) -> list
 
 
 def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[str]]:
-    """Yield one operation: name and rate, then its share of the time, latency and errors."""
+    """Return an operation's name and rate, and its share of the time, latency and errors."""
     latency = operation["latency"]
     parts = [
         f"{label} {seconds_text(latency[name]):>7}"
@@ -155,7 +155,7 @@ def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[
 
 
 def pace_lines(document: RunDocument, width: int) -> list[str]:
-    """Throughput over time as one line of blocks, and the backlog of an open load as another."""
+    """Return throughput over time as a line of blocks, and the backlog of an open load."""
     pace = document["pace"]
     if pace is None or not pace["throughput_per_s"]:
         return []
@@ -173,9 +173,9 @@ def pace_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def engine_lines(document: RunDocument, width: int) -> list[str]:
-    """Return the engine's counters that fit on one line: shares, then counters above zero.
+    """Return the engine's counters that fit on one line: shares, then nonzero counters.
 
-    Bytes and seconds come before counts, which say little without knowing the engine.
+    Bytes and seconds come before counts, which only experts of the engine can interpret.
     """
     counted = document["engine_counters"]
     if counted is None:
@@ -200,7 +200,7 @@ def engine_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def _activity(counted: EngineCountersSection, width: int) -> list[str]:
-    """The engine's own line of activity, in as few lines as it fits into."""
+    """Return the engine's own line of activity, wrapped to the width."""
     activity = counted["activity"]
     if activity is None or activity["line"] is None:
         return []
@@ -211,7 +211,7 @@ def _activity(counted: EngineCountersSection, width: int) -> list[str]:
 def _series(
     label: str, values: Sequence[float], caption: str, width: int, full: float = 0.0
 ) -> list[str]:
-    """A series and its words, on one line if they fit."""
+    """Return a series and its caption, on one line if they fit."""
     drawn = sparkline(values, width - LABEL_WIDTH - 2, full)
     line = f"  {label:<{LABEL_WIDTH}}{drawn}"
     if len(line) + 2 + len(caption) <= width:
@@ -220,9 +220,9 @@ def _series(
 
 
 def sparkline(values: Sequence[float], width: int, full: float = 0.0) -> str:
-    """One block a value, from zero to the largest, or to `full` if that is more.
+    """Return one block per value, scaled from zero to the largest value, or at least to `full`.
 
-    Where there are more values than fit, each block is the largest of its neighbours.
+    If there are more values than columns, each block shows the largest of several values.
     """
     step = -(-len(values) // width) if values else 1
     shown = [max(values[place : place + step]) for place in range(0, len(values), step)]

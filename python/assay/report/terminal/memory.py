@@ -1,4 +1,4 @@
-"""Memory on a terminal: data in memory at the start, peaks of the run, peaks of operations."""
+"""Terminal output on memory: data in memory at the start, peaks of the run and operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMN_WIDTH = 10
 
 
 def state_line(document: RunDocument, width: int) -> list[str]:
-    """Return a line on the memory's content before a start that is not hot; else empty."""
+    """Return a line on cached data at a start that is not hot; else empty."""
     sentence = state_words(document)
     return indented(sentence, f"  {'state':<{LABEL_WIDTH}}", width) if sentence else []
 
@@ -52,7 +52,7 @@ def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iter
 
 
 def _columns(document: RunDocument, *, everything: bool) -> dict[PeakKey, str]:
-    """Return the columns of the table of operations, by key; growth stands beside the level."""
+    """Return the columns of the table of operations, by key. Growth is beside the peak."""
     columns: dict[PeakKey, str] = {"memory_peak_bytes": "resident"}
     if everything:
         columns["memory_growth_bytes"] = "grown by"

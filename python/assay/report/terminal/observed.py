@@ -1,4 +1,4 @@
-"""An observation on a terminal: its statements, how it was looked, and what to type next."""
+"""Terminal output of an observation: statements, method, and suggested commands."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def statement_table(
     *,
     everything: bool,
 ) -> Iterator[str]:
-    """Yield a line a statement: its share of the time, rate, mean time, and where it went.
+    """Yield a line per statement: share of the time, rate, mean time, and causes of its time.
 
     Args:
         document: Document of an observation.
-        where: By operation, its time's causes in words.
+        where: Causes of each operation's time, in words.
         width: Maximum width of a line.
-        everything: All statements, each with its text and counts.
+        everything: Whether to list all statements, each with its text and counts.
     """
     operations = document["operations"]
     shown = operations if everything else operations[:SHOWN_MAX]
@@ -70,13 +70,13 @@ def _figures(operation: OperationRow) -> str:
 
 
 def looked_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield how it was looked and what was not measured; nothing of a run."""
+    """Yield how the server was observed and what was not measured; nothing for other runs."""
     for sentence in (*observed_words(document), *not_seen_words(document)):
         yield from labelled("Looked", sentence, width)
 
 
 def next_lines(document: RunDocument) -> list[str]:
-    """Return the commands to type next; empty of a run."""
+    """Return suggested commands; empty for a run that is not an observation."""
     if document["observed"] is None or not document["operations"]:
         return []
     planned = [name for name in document["plans"] if name]

@@ -1,4 +1,4 @@
-"""One operation on one page of a terminal: its time, what was found about it, its CPU, its plan."""
+"""Terminal output on one operation: its time, its findings, its CPU time, its plan."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.report.documents.profile.profile import ProfileSection
     from assay.report.documents.run import RunDocument
 
-# Of a test, queries only are asked once more: refresh functions would change the data again.
+# After a test, only queries are captured again, since refresh functions would change the data.
 NOT_ASKED = "only what leaves the data as they are is asked for its plan after a test"
 
 
@@ -42,8 +42,8 @@ def operation_lines(
 
     Args:
         document: The run's document.
-        name: The operation.
-        profile: The section `profile` of this operation, or why there is none.
+        name: Name of the operation.
+        profile: The section `profile` of this operation, or the reason why it is missing.
         width: Maximum width of a line.
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.
@@ -76,7 +76,7 @@ def _plan(explained: OperationDocument, width: int, *, everything: bool) -> Iter
 
 
 def _time(document: RunDocument, operation: OperationRow, width: int) -> Iterator[str]:
-    """The time of an operation, and what its threads did meanwhile, cause by cause."""
+    """Yield the time of an operation, and the causes of its threads' time."""
     if document["observed"] is not None:
         yield from _observed_time(document, operation, width)
         return
@@ -99,7 +99,7 @@ def _time(document: RunDocument, operation: OperationRow, width: int) -> Iterato
 
 
 def _observed_time(document: RunDocument, operation: OperationRow, width: int) -> Iterator[str]:
-    """The time of a statement that others executed, and what their sessions did meanwhile."""
+    """Yield the time of an observed statement, and the causes of its sessions' time."""
     yield from labelled("Time", "; ".join(statement_facts(document, operation)), width)
     tree = document["time"]["operations"].get(operation["name"])
     if tree is None:

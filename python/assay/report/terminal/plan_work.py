@@ -1,4 +1,4 @@
-"""Thread time of plans by kind of work, on a terminal."""
+"""Terminal output of thread time of plans by kind of work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def plan_work_lines(
     document: RunDocument, profile: ProfileSection | str | None, width: int
 ) -> Iterator[str]:
-    """Yield thread time of plans by kind of work; nothing if samples have it already."""
+    """Yield thread time of plans by kind of work; nothing if CPU samples show it already."""
     plan_work = document["plan_work"]
     if not plan_work["work"] or not is_wanted(profile):
         return

@@ -1,4 +1,4 @@
-"""Plans on a terminal: a tree of operators with their time, and estimates beside what came."""
+"""Terminal output of plans: a tree of operators with times, estimates and actual rows."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 5
 INDENT = 11
-# An operator with less of the time is told in one line, unless something else stands out.
+# An operator with a smaller share has a single line unless another figure is remarkable.
 SHARE_NOTABLE = 0.05
-# Projections with less are left out: they are many, and compute next to nothing.
+# Projections with a smaller share are left out: they are many and compute almost nothing.
 SHARE_LEFT_OUT = 0.01
-# Fewer are those of parallel workers.
+# Fewer loops are executions by parallel workers.
 LOOPS_NOTABLE = 10
 MARKS = {"same": " ", "changed": "*", "new": "+", "gone": "-"}
 
@@ -48,7 +48,7 @@ MARKS = {"same": " ", "changed": "*", "new": "+", "gone": "-"}
 def plan_lines(
     plans: list[StatementPlan], capture: PlanCaptureSection, width: int, *, everything: bool = False
 ) -> Iterator[str]:
-    """The plans of one operation: its statements in order, and what there is no plan of."""
+    """Yield the plans of an operation's statements in order, and statements without a plan."""
     for number, plan in enumerate(plans):
         if number:
             yield ""
@@ -59,7 +59,7 @@ def plan_lines(
 
 
 def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """One line an operation that has a plan: its longest operator and its worst estimate."""
+    """Yield a line per operation with a plan: its longest operator and its worst estimate."""
     seconds = {operation["name"]: operation["seconds"] for operation in document["operations"]}
     plans = [plan for several in document["plans"].values() for plan in several]
     ordered = sorted(plans, key=lambda plan: -(seconds.get(plan["operation"]) or 0.0))
@@ -117,7 +117,7 @@ def _times(plan: StatementPlan) -> str:
 
 
 def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
-    """Yield the facts of a whole plan, a sentence each."""
+    """Yield the facts of a whole plan, one sentence each."""
     if sizes := plan_sizes(plan):
         yield f"All operators: {', '.join(sizes)}."
     if counted := activity_words(plan):
@@ -138,7 +138,7 @@ def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
 def _shown(
     node: PlanOperator, depth: int = 0, *, everything: bool
 ) -> tuple[list[tuple[int, PlanOperator]], int]:
-    """Operators with their depth, and how many projections are left out."""
+    """Return operators with their depth, and the number of projections that are left out."""
     leave = not everything and _says_nothing(node)
     shown = [] if leave else [(depth, node)]
     left_out = int(leave)
@@ -202,7 +202,7 @@ def factor_text(node: PlanOperator) -> str:
 
 
 def _more(node: PlanOperator, *, everything: bool) -> Iterator[str]:
-    """Yield the notes that stand in the line below an operator."""
+    """Yield the notes in the line below an operator."""
     if node["worst"]:
         yield "← the worst estimate"
     if node["spilled_bytes"]:
@@ -227,7 +227,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def changed_line(differences: list[PlanDifferenceRow]) -> str:
-    """Return in how many operations two runs have other plans; `plan_differences` has all."""
+    """Return the number of operations whose plans differ between two runs, as text."""
     if not differences:
         return "  No operation has a plan in both runs, so no plans are compared."
     changed = sum(difference["changed"] for difference in differences)
@@ -261,7 +261,7 @@ def difference_lines(differences: list[PlanDifferenceRow], width: int) -> Iterat
 
 
 def _steps(steps: list[PlanStepRow]) -> Iterable[PlanStepRow]:
-    """Without projections, which say nothing of how a statement is done."""
+    """Return the steps without projections, which do not show how a statement is executed."""
     return [step for step in steps if step["operator"] != "projection"]
 
 

@@ -1,4 +1,4 @@
-"""CPU samples on a terminal: what the time went into, kind by kind and function by function."""
+"""Terminal output of CPU samples: the time by kind of work and by function."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NOTES_MAX = 3
 WORK_BAR_WIDTH = 24
 OPERATIONS_WIDTH = 16
 SYMBOL_WIDTH_MIN = 24
-# Kinds of work with less are one line.
+# Kinds of work with a smaller share are merged into one line.
 WORK_SHARE_MIN = 0.005
 
 
 def titled(document: RunDocument, width: int) -> str:
-    """Return the title of a run, with the verdict at the right end of the line."""
+    """Return the title of a run, with the verdict at the right edge."""
     heading, verdict = title(document), document["verdict"].upper()
     return f"{heading}{verdict:>{max(len(verdict) + 2, width - len(heading))}}"
 
@@ -45,7 +45,7 @@ def titled(document: RunDocument, width: int) -> str:
 def profile_lines(
     profile: ProfileSection, width: int, *, all_symbols: bool = False, open_families: bool = False
 ) -> Iterator[str]:
-    """The section `profile` of a document as lines of at most `width`, without the run's title."""
+    """Yield the section `profile` as lines of at most `width` columns, without the title."""
     yield from textwrap.wrap(headline(profile), width)
     yield ""
     if not profile["samples"]:
@@ -69,7 +69,7 @@ def profile_lines(
 def work_lines(
     works: Sequence[WorkRow | PlanWorkRow], width: int, *, everything: bool = False
 ) -> Iterator[str]:
-    """One line a kind of work: its share as a bar, as a figure, and its seconds."""
+    """Yield a line per kind of work: its share as a bar and a figure, and its seconds."""
     longest = max((row["share"] for row in works), default=0.0)
     small = [row for row in works if row["share"] < WORK_SHARE_MIN and not everything]
     works = [row for row in works if row not in small] if len(small) > 1 else works
@@ -85,7 +85,7 @@ def work_lines(
 
 
 def _digits(share: float) -> str:
-    """A share in per cent as a column has it."""
+    """Return a share in per cent, formatted for a column."""
     return "< 0.1" if 0 < share < FEW else f"{share * 100:>5.1f}"
 
 
@@ -95,7 +95,7 @@ def _symbol_lines(
     shown = profile["symbols"] if all_symbols else profile["symbols"][:TOP_SYMBOLS]
     label_width = max(len("operation"), *(len(row["work"]) for row in shown))
     room = width - label_width - 18
-    # Which operations a symbol counts in is told where that leaves enough of its name.
+    # The operations of a symbol are shown only if enough width remains for its name.
     fits = room - OPERATIONS_WIDTH - 2 >= SYMBOL_WIDTH_MIN
     named = OPERATIONS_WIDTH if profile["operation"] is None and fits else 0
     room -= named + 2 if named else 0
@@ -111,7 +111,7 @@ def _symbol_lines(
 
 
 def symbol_text(row: SymbolRow, width: int) -> str:
-    """Return a symbol, or the place in its file for a function without a name."""
+    """Return a symbol's name, or its position in the file for a function without a name."""
     symbol = one_line(row["symbol"])
     if row["kind"] not in NAMELESS:
         return shortened(symbol, width)
@@ -141,9 +141,10 @@ def _left_line(profile: ProfileSection, shown: list[SymbolRow]) -> Iterator[str]
 
 
 def shortened(text: str, width: int) -> str:
-    """The text, or what tells a function best, with an ellipsis for what was left out.
+    """Return a function's name within the width, with an ellipsis for omitted parts.
 
-    Names of namespaces and classes go first, then the middle; an address stays whole.
+    The function omits names of namespaces and classes first, then the middle of the name. An
+    address is never shortened.
     """
     if len(text) <= width:
         return text
@@ -157,9 +158,9 @@ def shortened(text: str, width: int) -> str:
 
 
 def _ends_of_qualifiers(name: str) -> Iterator[int]:
-    """Yield where the parts of a C++ name begin, outside of template arguments.
+    """Yield the positions where parts of a C++ name begin, outside of template arguments.
 
-    The slot of a virtual table says nothing without its class.
+    A virtual table's slot, which begins with `[`, stays with its class.
     """
     depth = 0
     for at, letter in enumerate(name):
@@ -169,13 +170,13 @@ def _ends_of_qualifiers(name: str) -> Iterator[int]:
 
 
 def operations_text(row: SymbolRow, width: int) -> str:
-    """The operations that a symbol's samples are from, as many as fit, most samples first."""
+    """Return the operations of a symbol's samples, as many as fit, most samples first."""
     if row["operations_all"] and len(row["operations"]) != 1:
         return "all"
     names = row["operations"]
     for count in range(len(names), 0, -1):
         left = len(names) - count
-        # The names of some are in their order, so that two lines can be compared by eye.
+        # The shown names are sorted, so that lines can be compared by eye.
         text = " ".join(sorted(names[:count])) + (f" +{left}" if left else "")
         if len(text) <= width or count == 1:
             return text

@@ -1,4 +1,4 @@
-"""A whole run explained on a terminal: where its time went, why, its plans, its CPU samples."""
+"""Terminal output that explains a run: its time, causes, plans and CPU samples."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def run_lines(
 
     Args:
         document: The run's document.
-        profile: The section `profile`, or why there is none.
+        profile: The section `profile`, or the reason why it is missing.
         width: Maximum width of a line.
-        tried: By method of findings what became of such advice before.
+        tried: Sentence on the results of earlier trials, by method of findings.
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.
     """

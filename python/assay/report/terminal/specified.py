@@ -1,4 +1,4 @@
-"""A test of a specification on a terminal: its metrics, its runs, and what moves them."""
+"""Terminal output of a specified test: its metrics, its runs, and operations' weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LEAD = "  "
 TOP_WEIGHTS = 3
-# Columns of the table of weights: heading and width.
+# Heading and width of the columns in the table of weights.
 WEIGHTS = (
     ("power test", 11),
     ("in streams", 12),
@@ -31,7 +31,7 @@ WEIGHTS = (
     ("spread", 20),
     ("moves it", 9),
 )
-# Columns of the table of runs: heading, width, key.
+# Heading, width and key of the columns in the table of runs.
 COLUMNS = (
     ("composite", 11, "composite_per_h"),
     ("power", 11, "power_per_h"),
@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 def figures_of_test(test: SpecifiedTestSection) -> list[str]:
-    """The metrics, and of which run they are."""
+    """Return the metrics as texts, and the number of the reported run."""
     figures = [_figure(metric, test) for metric in test["metrics"]]
     runs = len(test["runs"])
     which = test["reported_run"]
@@ -51,7 +51,7 @@ def figures_of_test(test: SpecifiedTestSection) -> list[str]:
 
 
 def _figure(metric: SpecifiedMetric, test: SpecifiedTestSection) -> str:
-    """A metric; where rounding decides about it, the one that is not rounded stands beside."""
+    """Return a metric as text; if rounding dominates, with the unrounded metric in brackets."""
     text = f"{metric['label']} {metric_text(metric['value'])}"
     if not test["rounding_dominates"] or metric["unrounded"] is None:
         return text
@@ -59,7 +59,7 @@ def _figure(metric: SpecifiedMetric, test: SpecifiedTestSection) -> str:
 
 
 def lines_of_test(test: SpecifiedTestSection, width: int, *, all_operations: bool) -> Iterator[str]:
-    """All that stands between the metrics and the operations."""
+    """Return the lines between the metrics and the operations."""
     for sentence in test["why_not"]:
         yield from _wrapped(f"no metric: {sentence}", width)
     if test["left_out"]:
@@ -81,7 +81,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _run_lines(test: SpecifiedTestSection) -> Iterator[str]:
-    """One line a run; a single run of one test has nothing that does not stand above."""
+    """Yield a line per run; nothing for a single run whose figures are shown above already."""
     shares = {used["run"]: used["share"] for used in test["utilisation"]}
     rows = [
         (run["run"], (_run_figures(run) | {"share": shares.get(run["run"])}))
@@ -111,7 +111,7 @@ def _run_figures(run: SpecifiedRun) -> dict[str, float | None]:
 
 
 def _unrounded_line(test: SpecifiedTestSection, columns: list[tuple[str, int, str]]) -> str:
-    """The reported run's metrics from intervals as they were measured, under the rounded ones."""
+    """Return the reported run's unrounded metrics, as a line below the rounded ones."""
     unrounded: dict[str, float | None] = {
         metric["metric"]: metric["unrounded"] for metric in test["metrics"]
     }
@@ -128,7 +128,7 @@ def _cell(key: str, value: float | None) -> str:
 
 
 def _steady_lines(steady: SteadyPasses, *, all_operations: bool) -> Iterator[str]:
-    """The passes beside each other, the first one and the steady figure."""
+    """Yield the passes side by side, the first pass, and the steady figure."""
     yield ""
     yield f"  {'':<14}{'sum':>10}{'geometric mean':>16}"
     passes = steady["passes"]
@@ -153,7 +153,7 @@ def _pass_line(label: str, times: PassTimes) -> str:
 
 
 def _weight_lines(test: SpecifiedTestSection, *, all_operations: bool) -> Iterator[str]:
-    """Yield the operations that move the first metric most."""
+    """Yield the operations with the largest weights in the first metric."""
     weighed = test["sensitivity"]
     if not weighed:
         return
@@ -177,7 +177,7 @@ def _moves(weight: SpecifiedWeight) -> tuple[float, float]:
 
 
 def _weight_cells(weight: SpecifiedWeight) -> list[str]:
-    """Return the cells of an operation in the columns of `WEIGHTS`; empty if it has none."""
+    """Return an operation's cells in the columns of `WEIGHTS`; empty if it has no weights."""
     spread, moves = "", spread_moves(weight)
     if weight["seconds_min"] is not None:
         low, high = seconds_text(weight["seconds_min"]), seconds_text(weight["seconds_max"])
@@ -197,7 +197,7 @@ def _aligned(cells: list[str], columns: list[int]) -> str:
 
 
 def _memory_lines(memory: QueryMemory | None, width: int, *, all_operations: bool) -> Iterator[str]:
-    """Yield memory of queries, also at larger scales; without `--all` only the first peak."""
+    """Yield the memory of queries with predictions; without `--all` only the first peak."""
     if memory is None:
         return
     yield ""

@@ -1,6 +1,6 @@
-"""The document on a terminal: valid or not, how fast, where the time went, why, what to try.
+"""Terminal output of a run: verdict, speed, causes of its time, findings and advice.
 
-Eighty columns, no boxes. A colour only repeats what a word says already.
+The output fits 80 columns and has no boxes. Each colour repeats the meaning of a word.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 LABEL_WIDTH = 8
 DETAIL_SHARE_MIN = 0.005
 STYLES = {"valid": "bold green", "unknown": "bold yellow", "invalid": "bold red"}
-# What no source accounts for.
+# Label of time that no source accounts for.
 NO_CAUSE = "unknown"
-# Parts of an operation's time, as a line names them.
+# Parts of an operation's time, by the names in a line.
 PARTS = (
     ("cpu", ("cpu_user", "cpu_system")),
     ("queue", ("run_queue",)),
@@ -87,7 +87,7 @@ PARTS = (
 
 
 def render(document: RunDocument, *, all_operations: bool, console: Console) -> None:
-    """Prints a run's document."""
+    """Print a run's document."""
     width = width_of(console)
     _print_title(document, width, console)
     _print_reasons(document, width, console)
@@ -128,18 +128,18 @@ def render(document: RunDocument, *, all_operations: bool, console: Console) -> 
 
 
 def width_of(console: Console) -> int:
-    """Return the width of lines: the terminal's, within the bounds of easy reading."""
+    """Return the width of lines: the terminal's, within limits of easy reading."""
     return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
 
 
 def where_words(where: CauseShares) -> list[str]:
-    """Return the time split in words: the CPU first, then causes, largest first."""
+    """Return the time split as texts: the CPU first, then causes, largest first."""
     parts = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
     return parts or ["time not split"]
 
 
 def largest_causes(where: CauseShares) -> list[str]:
-    """Return where time went, the largest part first; empty if it was not split."""
+    """Return the parts of an operation's time, largest first; empty if it was not split."""
     parts = sorted(_where_shares(where), key=lambda part: -part[1])
     return [f"{name} {percent_text(share)}" for name, share in parts]
 
@@ -155,7 +155,7 @@ def _where_shares(where: CauseShares) -> list[tuple[str, float]]:
 
 
 def _order(part: str) -> tuple[bool, bool]:
-    """The CPU first; what no source accounts for last."""
+    """Return a sort key: the CPU first, time that no source accounts for last."""
     return part == NO_CAUSE, part != PARTS[0][0]
 
 
@@ -232,7 +232,7 @@ def _operation_lines(document: RunDocument, width: int, *, all_operations: bool)
 
 
 def _loaded_lines(operations: list[OperationRow], width: int, *, all_operations: bool) -> list[str]:
-    """Operations of a load, those that took most of the service time first."""
+    """Return the lines of a load's operations, sorted by share of the service time."""
     ordered = sorted(operations, key=lambda op: (not op["failed"], -(op["share"] or 0.0)))
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
     name_width = max(len(op["name"]) for op in shown)
@@ -246,7 +246,7 @@ def _loaded_lines(operations: list[OperationRow], width: int, *, all_operations:
 
 
 def _together_lines(document: RunDocument, width: int) -> list[str]:
-    """Return the time split of all operations together, if that of each is unknown."""
+    """Return the time split of all operations together, if it is unknown for each."""
     where = document["where"]
     if where is None or any(
         _where_shares(operation["where"]) for operation in document["operations"]
@@ -256,12 +256,12 @@ def _together_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def _longest_first(operation: OperationRow) -> tuple[bool, float]:
-    """Failed operations come before all others: they matter more than time."""
+    """Return a sort key: failed operations first, since a failure matters more than time."""
     return operation["outcome"] == "ok", -(operation["seconds"] or 0.0)
 
 
 def works_by_operation(profile: ProfileSection | None) -> dict[str, list[str]]:
-    """Return the main kinds of work of each operation, in words; empty if it is not known."""
+    """Return the main kinds of work of each operation as texts; empty if they are not known."""
     if profile is None:
         return {}
     return {
@@ -285,17 +285,17 @@ def _operation_line(
     share = operation["seconds"] / longest if longest > 0 else 0.0
     length = BAR_WIDTH_BESIDE_WORK if works else BAR_WIDTH
     lead = f"{name}{seconds_text(operation['seconds']):>7} {bar(share, length):<{length}} "
-    # What does not fit beside the bar is the smallest part, and --json has it.
+    # Only the smallest parts do not fit beside the bar; --json has all of them.
     return _packed(_operation_details(operation, works), width, lead=lead, gap="  ")[0]
 
 
 def _operation_details(operation: OperationRow, works: list[str]) -> list[str]:
-    """Return the details beside a bar: cores and causes, or kinds of work."""
+    """Return the texts beside an operation's bar: cores and causes, or kinds of work."""
     details = where_words(operation["where"])
     if not works:
         cores = operation["parallelism"]
         return [f"{cores:>4.1f} cores", *details] if cores is not None else details
-    # Work comes behind the CPU and the longest waiting, and before what is small.
+    # Kinds of work come after the CPU and the longest wait, and before small causes.
     waits = [
         name for name, share in _where_shares(operation["where"]) if share >= WAIT_SHARE_BEFORE_WORK
     ]
@@ -304,7 +304,7 @@ def _operation_details(operation: OperationRow, works: list[str]) -> list[str]:
 
 
 def bar(share: float, width: int) -> str:
-    """A bar of eighths of a character, never empty for what is more than nothing."""
+    """Return a bar of eighths of a character, which is never empty for a positive share."""
     eighths = max(round(share * width * 8), 1 if share > 0 else 0)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (EIGHTHS[rest] if rest else "")
@@ -330,13 +330,13 @@ def _print_why(document: RunDocument, width: int, console: Console) -> None:
 
 
 def _answers_lines(document: RunDocument, width: int) -> list[str]:
-    """Say of valid answers what they were compared with, or the command by which they will be."""
+    """Return the reference of valid answers, or the command that compares them."""
     words = answers_words(document)
     if words is None:
         return []
     text, command = words
     lines = indented(text, f"{'Answers':<{LABEL_WIDTH}}", width)
-    # A command is copied: it is in a line of its own, however long.
+    # A command has a line of its own, however long, so that it can be copied.
     return [*lines, f"{' ' * LABEL_WIDTH}{command}"] if command else [*lines]
 
 
@@ -351,7 +351,7 @@ def _trust(document: RunDocument) -> list[str]:
     of_core = " of a core" if share is not None else ""
     parts.append(f"probes {percent_text(share)}{of_core}")
     parts += bridge_words(document)
-    # An interval over passes is a finding's, and says nothing of how runs differ.
+    # Intervals over passes belong to findings. They do not show the variation between runs.
     test = document["test"]
     count = 1 if test is None else max(1, len(test["runs"]))
     parts.append("one run, no interval" if count == 1 else f"{count} runs, no interval")
@@ -382,13 +382,13 @@ def _doubts_text(doubts: list[CoverageDoubt]) -> str:
 
 
 def _wrapped(sentence: str, width: int) -> list[str]:
-    """Lines of at most `width` columns; a number and its percent sign stay together."""
+    """Return lines of at most `width` columns; a number and its percent sign stay together."""
     kept = sentence.replace(" %", "\N{NO-BREAK SPACE}%")
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(kept, width)]
 
 
 def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
-    """Lines of whole parts, as many a line as fit, behind `lead` and its width in blanks."""
+    """Return lines with as many whole parts as fit, behind `lead` or blanks of its width."""
     lines = [lead + parts[0]]
     for part in parts[1:]:
         if len(lines[-1]) + len(gap) + len(part) <= width:
@@ -399,7 +399,7 @@ def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
 
 
 def _ending(document: RunDocument, width: int) -> list[str]:
-    """Return the place of the report or record, the legal line, and the next commands."""
+    """Return the path of the report or record, the legal notice, and suggested commands."""
     following = [f"{'Next':<{LABEL_WIDTH}}{command}" for command in next_lines(document)]
     label, where = "Record", document["path"]
     if document["report"] is not None:

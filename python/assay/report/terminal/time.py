@@ -1,4 +1,4 @@
-"""The time tree on a terminal: a line a node, indented, with its share as a bar."""
+"""Terminal output of a time tree: an indented line per node, with its share as a bar."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 BAR_WIDTH = 24
 FIGURES_WIDTH = 20
 INDENT = "  "
-# A node of less is in no line; it is in the sum of its parent.
+# A node with a smaller share has no line; its time is included in its parent's.
 LINE_SHARE_MIN = 0.005
 
 
 def tree_lines(tree: TimeTreeNode, seconds: float | None, width: int) -> Iterator[str]:
-    """Yield one line a node of a tree of the document, parents first, the largest first.
+    """Yield a line per node of a document's tree: parents first, siblings largest first.
 
     Args:
-        tree: The tree.
-        seconds: Time that its shares are of; None means of no one time.
+        tree: The time tree.
+        seconds: Seconds that 100 % of the tree represents; None if they are not known.
         width: Maximum width of a line.
     """
     rows = list(_rows(tree, 1))
@@ -39,7 +39,7 @@ def tree_lines(tree: TimeTreeNode, seconds: float | None, width: int) -> Iterato
 
 
 def no_gain_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield what is no problem: parts of the time that are below one per cent."""
+    """Yield a sentence on parts below one per cent of the time, which are no problem."""
     titles = document["time"]["no_gain"]
     if titles:
         names = ", ".join(title[:1].lower() + title[1:] for title in titles).replace("cPU", "CPU")

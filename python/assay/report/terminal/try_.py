@@ -1,4 +1,4 @@
-"""The outcome of a finding's advice, and the record of earlier advice, on a terminal."""
+"""Terminal output of the trial of a finding's advice, and of earlier trials."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
 
 
 def _plan_lines(plans: list[TriedPlan] | None, width: int) -> Iterator[str]:
-    """Yield changes in plans, the first ones of each; nothing if none were captured."""
+    """Yield the first changes of each plan; nothing if no plans were captured."""
     if plans is None:
         return
     changed = [plan for plan in plans if plan["changes"]]
@@ -84,7 +84,7 @@ def _plan_lines(plans: list[TriedPlan] | None, width: int) -> Iterator[str]:
 
 
 def meaning(document: TrialDocument) -> str:
-    """Return the verdict in a sentence, with the operations that it is of."""
+    """Return the verdict in a sentence, with the operations that it concerns."""
     judged = document["judged"]
     if judged["gain"] is not None and judged["gain"]["interval"] is None:
         return WITHOUT_INTERVAL
@@ -124,7 +124,7 @@ def _table(document: TrialDocument) -> Iterator[str]:
 
 
 def share_text(share: float) -> str:
-    """A share that may be below zero."""
+    """Return a share in per cent as text; the share may be negative."""
     return percent_text(share) if share >= 0 else f"-{percent_text(-share)}"
 
 
@@ -139,7 +139,7 @@ def _predicted(share: float | None) -> str:
 
 
 def history_words(calibration: PredictionHistory, document: TrialDocument | None = None) -> str:
-    """Return how often predictions came true: of the kind at hand, and of all."""
+    """Return how often predictions came true: for this method of findings, and for all."""
     if not calibration["decided"]:
         return "no prediction is decided yet"
     method = document["finding"]["method"] if document else None
@@ -150,7 +150,7 @@ def history_words(calibration: PredictionHistory, document: TrialDocument | None
 
 
 def record_words(record: PredictionRecord) -> str:
-    """One record, such as `came true 4 of 5 times, measured / predicted 0.93 (median)`."""
+    """Return a record as text: `came true 4 of 5 times, measured / predicted 0.93 (median)`."""
     if not record["decided"]:
         return f"undecided {record['tried']} {_times(record['tried'])}"
     times = _times(record["decided"])

@@ -1,4 +1,4 @@
-"""Predictions on a terminal: each metric before and after, and what each operation weighs."""
+"""Terminal output of predictions: metrics before and after, and operations' weights."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIGURE_WIDTH = 9
 TOP_WORTH = 6
 LABEL_WIDTH = 16
 ENDS = 14
-# Columns of a table of weights: the figures in between have the same form.
+# Metrics with columns in a table of weights.
 WEIGHED = (
     "total_seconds",
     "geometric_mean_seconds",
@@ -41,7 +41,7 @@ WEIGHED = (
     "test_composite_per_h",
 )
 COLUMN = 16
-# What the three figures of such a column are.
+# Labels of the three figures in such a column.
 WEIGHED_BY = "weight fast slow"
 TEN = 9.95
 TIME_WORDS: dict[SensitivityTime, str] = {
@@ -54,7 +54,7 @@ TIME_WIDTH = 7
 
 
 def what_if_lines(result: WhatIf, width: int, *, all_operations: bool = False) -> Iterator[str]:
-    """Yield the lines that `assay whatif` prints; none where nothing was measured."""
+    """Yield the lines that `assay whatif` prints; nothing if nothing was measured."""
     shown = {"all_operations": all_operations}
     if result.prediction is not None:
         yield from predicted_lines(result.report, result.prediction, width, **shown)
@@ -69,7 +69,7 @@ def predicted_lines(
     *,
     all_operations: bool = False,
 ) -> Iterator[str]:
-    """Yield the lines that `assay whatif` prints of changes: before, after, assumptions."""
+    """Yield the lines that `assay whatif` prints for changes: before, after, assumptions."""
     yield titled(document, width)
     yield from textwrap.wrap(
         f"If: {'; '.join(prediction['changes'])}", width, subsequent_indent="    "
@@ -95,7 +95,7 @@ def predicted_lines(
 def weighed_lines(
     document: RunDocument, section: WhatIfSection, width: int, *, all_operations: bool = False
 ) -> Iterator[str]:
-    """Yield the lines that `assay whatif` prints without a change: weights of operations."""
+    """Yield the lines that `assay whatif` prints without changes: weights of operations."""
     yield titled(document, width)
     yield ""
     shown = [metric for metric in section["metrics"] if metric["metric"] in WEIGHED]
@@ -117,18 +117,18 @@ def weighed_lines(
 
 
 def _open_ends(metric: MetricPrediction) -> str:
-    """Return the range that the model leaves open, in per cent; empty if it is one figure."""
+    """Return the model's range of a change in per cent; empty if both ends are equal."""
     return _between((metric["change_least"], metric["change_most"]))
 
 
 def _interval(metric: MetricPrediction) -> str:
-    """The interval over passes in per cent; empty if there is none to see."""
+    """Return the interval over passes in per cent; empty without an interval."""
     return "" if metric["interval"] is None else _between(metric["interval"])
 
 
 def _heading(prediction: PredictionDocument, wide: int, *, open_ends: bool) -> str:
     predicted, measured = prediction["known_operations"], prediction["measured_operations"]
-    # Metrics hold the operations that stay as they are, too.
+    # Metrics also include the operations that do not change.
     of = f"  {predicted} of {measured} operations" if predicted < measured else ""
     line = f"{of:<{LABEL_WIDTH + wide - 4}} {'before':>6} {'after':>{wide}} {'change':>8}"
     line += f"  {'left open, %':<{ENDS}}" if open_ends else ""
@@ -146,10 +146,10 @@ def _metric_line(metric: MetricPrediction, wide: int, *, open_ends: bool) -> str
 
 
 def _label(metric: MetricPrediction | WhatIfMetric) -> str:
-    """The column's name; a star where it is not the title."""
+    """Return the name of a metric; a star marks a name that differs from the title."""
     label, title = metric["label"], metric["title"]
     if metric["metric"].endswith(UNROUNDED):
-        # It stands below the one that it is.
+        # The unrounded metric is indented below the rounded one.
         return f"  {label}"
     return str(label) if len(label) <= LABEL_WIDTH and label == title else _starred(label, title)
 
@@ -160,14 +160,14 @@ def _starred(label: str, title: str) -> str:
 
 
 def _names(metrics: Sequence[MetricPrediction | WhatIfMetric]) -> list[str]:
-    """Return the meaning of a star."""
+    """Return explanations of the names with a star."""
     rounded = [metric for metric in metrics if not metric["metric"].endswith(UNROUNDED)]
     titles = [metric["title"] for metric in rounded if metric["title"] != metric["label"]]
     return [f"* {titles[-1]}."] if titles else []
 
 
 def _columns(prediction: PredictionDocument, *, open_ends: bool) -> list[str]:
-    """Return the meaning of the columns behind the change."""
+    """Return explanations of the columns after the change."""
     sentences = (
         ["Left open: from the least to the most that the model allows."] if open_ends else []
     )
@@ -189,20 +189,20 @@ def _figure(value: float | None, unit: str) -> str:
 
 
 def _change(share: float | None) -> str:
-    """A change in per cent with its sign."""
+    """Return a change in per cent with its sign."""
     if share is None:
         return "no bound"
     return "none" if share == 0 else f"{_percent(share)} %"
 
 
 def _percent(share: float) -> str:
-    """Per cent with a sign, and a decimal below a hundred."""
+    """Return per cent with a sign, and with one decimal below 100."""
     percent = share * 100
     return f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.1f}"  # noqa: PLR2004
 
 
 def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
-    """Two ends in per cent; empty if they read the same, which is no interval."""
+    """Return both ends in per cent; empty if their texts are equal."""
     low, high = ("no bound" if end is None else _percent(end) for end in ends)
     return "" if low == high else f"{low} to {high}"
 
@@ -210,7 +210,7 @@ def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
 def _operation_lines(
     operations: list[OperationPrediction], *, all_operations: bool
 ) -> Iterator[str]:
-    # Those that were asked for come first, and all of them are told.
+    # Requested operations come first, and all of them are shown.
     top = max(TOP_OPERATIONS, sum(operation["is_asked"] for operation in operations))
     shown = operations if all_operations else operations[:top]
     name_width = max((len(operation["operation"]) for operation in shown), default=0)
@@ -236,7 +236,7 @@ def _sentences(label: str, sentences: list[str], width: int) -> Iterator[str]:
 
 
 def _shakes(operation: SensitivityRow) -> float:
-    """Return a sort key: the effect of an operation's spread on the last metric."""
+    """Return a sort key: the effect of an operation's varying times on the last metric."""
     last = operation["weights"][-1]
     if last["at_min"] is None or last["at_max"] is None:
         return -abs(float(last["elasticity"]))
@@ -252,7 +252,7 @@ def _about(weighed: list[SensitivityRow]) -> str:
 
 
 def _times(weighed: list[SensitivityRow], room: int) -> Sequence[SensitivityTime]:
-    """Return the times that have something to show and fit on the line."""
+    """Return the time columns that have values and fit on the line."""
     varied = any(operation["seconds_min"] is not None for operation in weighed)
     return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
 
@@ -289,7 +289,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _weight(weight: MetricWeight) -> str:
-    """Weight, and what the fastest and the slowest pass would do; its sign is the metric's."""
+    """Return a weight, and the metric's change with the fastest and with the slowest pass."""
     text = f"{abs(weight['elasticity']) * 100:.1f}"
     if weight["at_min"] is None or weight["at_max"] is None:
         return text
@@ -297,7 +297,7 @@ def _weight(weight: MetricWeight) -> str:
 
 
 def _short(share: float) -> str:
-    """Per cent with a sign, and a decimal below ten, in four characters as long as it can be."""
+    """Return per cent with a sign in four characters if possible, one decimal below 10."""
     percent = share * 100
     return f"{percent:+.1f}" if abs(percent) < TEN else f"{percent:+,.0f}"
 

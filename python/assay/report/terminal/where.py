@@ -1,4 +1,4 @@
-"""Prints the time split: one line as a sum, bars by cause, and reasons for what is unknown."""
+"""Terminal output of the time split: a sum in one line, bars by cause, reasons for gaps."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 CAUSE_BAR_WIDTH = 24
-# What stands beside the bar and the cause.
+# Width of the columns beside the bar and the cause.
 FIGURES_WIDTH = 20
-# Causes with less are in no line.
+# Causes with a smaller share have no line.
 CAUSE_SHARE_MIN = 0.0005
-# So many operations are named in a line.
+# Maximum number of operations in a line.
 NAMED_MAX = 6
-# Parts of an operation's time as the line above the bars names them.
+# Parts of an operation's time, by their names in the line above the bars.
 PARTS = (
     ("on CPU", ("cpu_user", "cpu_system")),
     ("run queue", ("run_queue",)),
@@ -66,7 +66,7 @@ def is_split(operation: OperationRow) -> bool:
 
 
 def knows_engine(document: RunDocument) -> bool:
-    """Return whether the engine's processes were followed; true where there are no accounts."""
+    """Return whether the engine's processes were sampled; true if there are no accounts."""
     used = document["accounts"]
     return used is None or any(account in used["by_account_s"] for account in ENGINE_ACCOUNTS)
 
@@ -93,7 +93,7 @@ def why_not_split(document: RunDocument, operation: OperationRow) -> str:
 
 
 def split_seconds(operations: list[OperationRow]) -> dict[str, float]:
-    """Seconds by cause of one execution of each operation whose time could be split."""
+    """Return seconds by cause of one execution of each operation whose time was split."""
     chosen = [
         (operation["seconds"] or 0.0, shares_by_cause(operation["where"]))
         for operation in operations
@@ -107,9 +107,10 @@ def split_seconds(operations: list[OperationRow]) -> dict[str, float]:
 
 
 def time_line(operations: list[OperationRow]) -> str | None:
-    """Wall time as a sum of where it went; None if that was not measured.
+    """Return wall time as a sum of its parts in one line; None if it was not measured.
 
-    Time that could not be split is part of the wall time but not of the sum, and is reported.
+    The wall time includes time that could not be split. The sum does not include it, and the line
+    reports it.
     """
     timed = [operation for operation in operations if operation["seconds"] is not None]
     split_operations = [operation for operation in timed if is_split(operation)]
@@ -137,11 +138,11 @@ def _parts(sums: Mapping[str, float], whole: float) -> Iterator[tuple[str, float
 def cause_lines(
     shares: Mapping[str, float | None], seconds: float | None, width: int
 ) -> Iterator[str]:
-    """One line a cause: its share as a bar and as a figure, and its seconds where there are some.
+    """Yield a line per cause: its share as a bar and a figure, and its seconds if known.
 
     Args:
-        shares: By cause; None if not measured.
-        seconds: What they are shares of; None means of no one time.
+        shares: Share of the time by cause; None if not measured.
+        seconds: Seconds that the shares refer to; None if they are not known.
         width: Maximum width of a line.
     """
     title_shares = [(cause.title, shares.get(cause.name) or 0.0) for cause in CAUSES]
@@ -195,7 +196,7 @@ def _tree_or_causes(
     seconds: float | None,
     width: int,
 ) -> Iterator[str]:
-    """The run's time tree, else its causes side by side."""
+    """Yield the run's time tree, or else its causes one below the other."""
     tree = document["time"]["run"]
     if tree is None:
         yield from cause_lines(shares, seconds, width)
@@ -205,7 +206,7 @@ def _tree_or_causes(
 
 
 def _left_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """The operations whose time could not be split, and why the first could not."""
+    """Yield the operations whose time was not split, and the reason for the first one."""
     timed = [op for op in document["operations"] if op["seconds"] is not None]
     left = [operation for operation in timed if not is_split(operation)]
     if not left:

@@ -1,4 +1,4 @@
-"""Bottlenecks of operations on a terminal: times of all variants, elasticities, the verdict."""
+"""Terminal output of operations' bottlenecks: variants, elasticities, the verdict."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def why_lines(document: WhyDocument, width: int, *, whole: bool = False) -> Iter
     """Yield the lines that `assay why` prints.
 
     Args:
-        document: Document of `report.why`.
+        document: Document of `assay why`.
         width: Columns of the terminal.
-        whole: Every remark, not only the first.
+        whole: Whether to show every remark, not only the first ones.
     """
     if document["operations"]:
         yield from textwrap.wrap(_head(document), width, subsequent_indent="  ")
@@ -112,7 +112,7 @@ def _elasticities(operation: BoundOperation) -> Iterator[str]:
 
 
 def _failed(missing: Sequence[MissingVariant]) -> list[str]:
-    """Each reason once, with the variants that it is of."""
+    """Return each reason for missing variants once, with the variants that it concerns."""
     variants: dict[str, dict[str, None]] = {}
     for variant in missing:
         variants.setdefault(variant["reason"], {})[variant["variant"]] = None

@@ -1,4 +1,4 @@
-"""Shares of time by their cause, as tables and bars read them."""
+"""Shares of time by cause, for tables and bars."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def shares_by_cause(shares: CauseShares) -> Mapping[str, float | None]:
-    """Return shares by the names of `analysis.time.causes`."""
+    """Return shares by the cause names of `analysis.time.causes`."""
     return cast("Mapping[str, float | None]", shares)

@@ -1,4 +1,4 @@
-"""Limits of the engine and changes to the host, in words."""
+"""Phrases on limits of the engine and changes to the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABEL_WIDTH = 10
 
 
 def slow_words(document: RunDocument) -> str:
-    """Return the resources that were made slower, and by how much; empty if none was."""
+    """Return the resources that were made slower, and by how much; empty without any."""
     changes = document["changes"]
     if changes is None or (slowed := changes["slowed"]) is None:
         return ""
@@ -27,7 +27,7 @@ def slow_words(document: RunDocument) -> str:
 
 
 def limit_words(document: RunDocument) -> str:
-    """All limits with what was used of them; empty without any."""
+    """Return all limits with their use; empty without any."""
     changes = document["changes"]
     if changes is None:
         return ""
@@ -51,7 +51,7 @@ def host_words(document: RunDocument) -> str:
 
 
 def changes_lines(document: RunDocument, width: int) -> list[str]:
-    """Limits in a line, what was changed in another; nothing if there are none."""
+    """Return a line of limits and a line of changes; empty without any."""
     parts = (
         ("limits", limit_words(document)),
         ("slowed", slow_words(document)),
@@ -66,7 +66,7 @@ def changes_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def changes_paragraph(document: RunDocument) -> str:
-    """For the page's method: what was limited and changed, with notes; empty if nothing was."""
+    """Return a paragraph on limits and changes with notes, for the page; empty without any."""
     sentences = []
     changes = document["changes"]
     if changes is not None and (limits := limit_words(document)):

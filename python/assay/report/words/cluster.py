@@ -1,4 +1,4 @@
-"""Work of a cluster's nodes, in words."""
+"""Phrases on the work of a cluster's nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
 
 
-# So many intervals and barriers are told in lines; the page's chart has all of them.
+# Maximum number of intervals and of barriers in lines; the page's chart has all of them.
 INTERVALS_MAX = 10
 
 
@@ -28,7 +28,7 @@ OF_ONE_CORE = "100 % cpu is one core"
 
 
 def cores_words(cluster: ClusterSection) -> str:
-    """Return the most CPU that a cluster's nodes could use, in words."""
+    """Return the number of cores that a cluster's nodes could use, in words."""
     cores = cluster["platform_cores"]
     if cores is None:
         return f"{OF_ONE_CORE}; how many all nodes may use is not known"
@@ -36,7 +36,7 @@ def cores_words(cluster: ClusterSection) -> str:
 
 
 def skew_words(span: ClusterSpan) -> list[str]:
-    """Return the measures that are unevenly shared: largest over mean, and the node with most."""
+    """Return unevenly shared measures: largest value over mean, and the node with the largest."""
     uneven = [
         f"{skew['measure']} {skew['ratio']:.3g} times the mean on {skew['node']}{_frequency(skew)}"
         for skew in span["skew"]
@@ -51,7 +51,7 @@ def _frequency(skew: NodeSkew) -> str:
 
 
 def barrier_words(barriers: BarriersSection) -> list[str]:
-    """Return the time lost at barriers and the longest of them, or why they were not measured."""
+    """Return the time lost at barriers and the longest barriers, or why this is not known."""
     if barriers["missing"] is not None:
         return [f"barriers: not measured: {barriers['missing']}"]
     if barriers["lost_share"] is None:
@@ -76,7 +76,7 @@ def _barrier(barrier: BarrierRow) -> str:
 
 
 def interval_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
-    """Lines of all nodes through the measured part, evenly chosen where there are many."""
+    """Return lines of all nodes over the measured part, evenly chosen if there are many."""
     every = cluster["intervals"]
     step = max(1, -(-len(every) // INTERVALS_MAX))
     return [
@@ -86,7 +86,7 @@ def interval_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
 
 
 def word_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
-    """Return each word of a node's line with its meaning, or why it was not measured."""
+    """Return each figure of a node's line with its meaning, or why it was not measured."""
     meanings = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
     meanings |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}
     return [

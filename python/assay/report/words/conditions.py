@@ -1,4 +1,4 @@
-"""The conditions of a run in words."""
+"""Phrases on the conditions of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ASKED_OF_A_LOAD = {
 
 
 def load_conditions(document: RunDocument) -> list[str] | None:
-    """The load in words, such as `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
+    """Return the load in words: `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
     conditions = document["conditions"]
     if conditions["clients"] is None:
         return None
@@ -43,7 +43,7 @@ def load_conditions(document: RunDocument) -> list[str] | None:
 
 
 def fleet_words(fleet: FleetSection | None) -> list[str]:
-    """Return how many hosts drove, and their clocks' uncertainty; empty for one driver."""
+    """Return the number of hosts and the clocks' uncertainty; empty for a single driver."""
     if fleet is None:
         return []
     lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""

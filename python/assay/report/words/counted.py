@@ -1,4 +1,4 @@
-"""Counters of an engine as lines, in the layout that its users know."""
+"""An engine's counters as lines, in the layout that the engine's users know."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ AMOUNT_WIDTH = 12
 
 
 def heads(table: CountedTable) -> list[str]:
-    """Heads of the columns that name an object."""
+    """Return the heads of the columns that name an object."""
     return list(table["parts"]) or [table["object"]]
 
 
 def names(thing: str, table: CountedTable) -> list[str]:
-    """An object's name in the columns of `heads`; a part that is missing is the one before it."""
+    """Return an object's name by columns of `heads`; a missing part repeats the one before."""
     wanted = len(heads(table))
     parts = thing.split(PART, wanted - 1)
     return parts + [parts[-1]] * (wanted - len(parts))
 
 
 def whole_text(value: float | None) -> str:
-    """A count with all its digits."""
+    """Return a count with all its digits."""
     if value is None:
         return ABSENT
     return f"{value:.0f}" if value == round(value) else f"{value:.3g}"
 
 
 def object_text(table: CountedTable) -> list[str]:
-    """The lines of a table of objects: names to the left, counts with all digits to the right."""
+    """Return the lines of a table of objects: names at the left, exact counts at the right."""
     left = heads(table)
     rows = [[*left, *(column["title"] for column in table["columns"])]]
     rows += [
@@ -86,7 +86,7 @@ def counted_lines(document: RunDocument, width: int) -> Iterator[str]:
 
 
 def activity_lines(activity: ActivitySection | None, width: int) -> Iterator[str]:
-    """The engine's own line of activity: of the measured part, its intervals and operations."""
+    """Yield the engine's activity line for the measured part, intervals and operations."""
     if activity is None:
         return
     yield from indented(activity["title"], "", width)
@@ -101,7 +101,7 @@ def activity_lines(activity: ActivitySection | None, width: int) -> Iterator[str
 
 
 def activity_rows(activity: ActivitySection) -> list[tuple[str, str]]:
-    """Lines of intervals and of operations, each with what it is of."""
+    """Return the activity lines of intervals and operations, each with its interval or name."""
     intervals = [
         (f"{interval['begun_s']:.1f} to {interval['ended_s']:.1f} s", interval["line"])
         for interval in activity["intervals"]

@@ -1,4 +1,4 @@
-"""Doubts of a run in the order of reading: why it failed first, then what else it did not pass."""
+"""Reasons to doubt a run: its failure first, then the checks that it did not pass."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ COMPLETENESS, OUTCOMES = "completeness", "outcomes"
 
 
 def doubts(document: RunDocument) -> list[dict[str, str]]:
-    """Return verdict and reason of what a run did not pass: its failure first, then worst first.
+    """Return verdict and reason of each failed check: a run's failure first, then worst first.
 
-    Checks with the same reason share a line, and so do checks that a run that ended early did not
-    record anything for.
+    Checks with the same reason share a line. So do checks without data because the run ended early.
     """
     failed = [check for check in document["checks"] if check["verdict"] != "valid"]
     failure = _failure(document, failed)
@@ -41,7 +40,7 @@ def doubts(document: RunDocument) -> list[dict[str, str]]:
 
 
 def _failure(document: RunDocument, failed: list[CheckRow]) -> CheckRow | None:
-    """Return the check that tells of the run's failure; None if the run did not fail."""
+    """Return the check that reports the run's failure; None if the run did not fail."""
     if document["status_reason"] is None:
         return None
     name = {STATUS_FAILED: COMPLETENESS, STATUS_COMPLETE: OUTCOMES}.get(document["status"])
@@ -57,7 +56,7 @@ def _first_line(document: RunDocument, failure: CheckRow | None) -> list[dict[st
 
 
 def _ended_before(document: RunDocument, check: CheckRow) -> bool:
-    """Return whether a check found nothing to read because the run ended before."""
+    """Return whether a check had no data because the run ended early."""
     return document["status"] == STATUS_FAILED and not check["measured"]
 
 
@@ -73,5 +72,5 @@ def _name(check: CheckRow) -> str:
 
 
 def _named_reason(checks: str, reason: str) -> str:
-    """Return the reason behind the checks' names, unless it begins with them."""
+    """Return the reason after the checks' names, unless the reason begins with them."""
     return reason if reason.startswith(checks) else f"{checks}: {reason}"

@@ -1,4 +1,4 @@
-"""Counters of an engine, and users of a server's CPU, as tables of texts."""
+"""Counters of an engine, and users of a server's CPU time, as tables of texts."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     from assay.report.documents.load.operations import OperationRow
 
 COUNTER = "counter"
-# So many sessions are shown one by one; of more, what lies between them is easier to read.
+# Maximum number of sessions with rows of their own. For more sessions, the rows show the least, the
+# median and the most.
 SESSIONS_EACH_MAX = 8
-# Processes by title; those that used less are one row.
+# Maximum number of process titles; the others share one row.
 TITLES_MAX = 8
 
 
 class Cell(NamedTuple):
-    """A text, and what it is sorted by; `missing` where there was nothing to tell."""
+    """A cell's text and its sort key. `missing` means that there is no value."""
 
     text: str
     value: float | str
@@ -49,13 +50,13 @@ class Cell(NamedTuple):
 
 
 class CpuRow(NamedTuple):
-    """One line of who used a server's CPU.
+    """A row of the table on the users of a server's CPU time.
 
     Attributes:
-        title: Whose it is.
-        processes: How many; empty if that was not counted.
-        cpu, share, run_delay, read, written: Texts.
-        is_group: Whether the lines below it are parts of it.
+        title: Name of the user, such as a session.
+        processes: Number of processes; empty if not counted.
+        cpu, share, run_delay, read, written: Texts of the figures.
+        is_group: Whether the rows below are parts of this row.
     """
 
     title: str
@@ -69,14 +70,14 @@ class CpuRow(NamedTuple):
 
 
 def brief_name(name: str) -> str:
-    """The name of a declared figure as words, its unit left to its value: `wal_bytes` is `wal`."""
+    """Return a counter's name as words without its unit: `wal_bytes` becomes `wal`."""
     for unit in ("_share", "_bytes", "_seconds"):
         name = name.removesuffix(unit)
     return name.replace("_", " ")
 
 
 def counter_rows(counted: EngineCountersSection) -> list[dict[str, str]]:
-    """One row per declared figure: name, title, total (of a gauge its last value), rate, unit."""
+    """Return a row per counter: name, title, total (a gauge's last value), rate, unit."""
     return [
         {
             "name": figure["name"],
@@ -101,14 +102,14 @@ def _total(figure: CounterRow) -> str:
 
 
 def figures_by_operation(counted: EngineCountersSection) -> list[CounterRow]:
-    """The declared figures that grew during at least one operation."""
+    """Return the counters that grew during at least one operation."""
     return [figure for figure in counted["counters"] if any(figure["operations"].values())]
 
 
 def operation_rows(
     counted: EngineCountersSection, operations: list[OperationRow]
 ) -> list[tuple[str, list[Cell]]]:
-    """For each operation that was read, what each figure that is not always zero grew by."""
+    """Return the growth of each counter that is not always zero, by operation."""
     figures = figures_by_operation(counted)
     names = [operation["name"] for operation in operations]
     return [
@@ -125,7 +126,7 @@ def _grown(figure: CounterRow, operation: str) -> Cell:
 
 
 def object_rows(counted: EngineCountersSection) -> list[dict[str, object]]:
-    """Tables of objects: title, names and heads of columns, rows of both, how many are left out."""
+    """Return tables of objects: title, name and column heads, rows, number left out."""
     return [
         {
             "name": table["name"],
@@ -150,7 +151,7 @@ def _cells(row: CountedObject) -> list[Cell]:
 
 
 def cpu_rows(used: SessionsSection) -> list[CpuRow]:
-    """Return the rows of a server's CPU time: each owner, and its sessions below it."""
+    """Return the rows of a server's CPU time: each kind of user, then its sessions."""
     return [
         *_session_rows(used),
         *_title_rows(used, used["background"], "the server's own processes"),
@@ -161,7 +162,7 @@ def cpu_rows(used: SessionsSection) -> list[CpuRow]:
 
 
 def _unseen_rows(used: SessionsSection) -> Iterator[CpuRow]:
-    """Time that no sample saw: in the rows above where its owners are known, else nobody's."""
+    """Yield rows of CPU time that no sample saw: divided among known users, or of nobody."""
     if used["ended_cpu_s"]:
         of_whole = used["ended_cpu_s"] / used["cpu_s"]
         yield CpuRow(

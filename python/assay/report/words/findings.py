@@ -1,4 +1,4 @@
-"""Findings in words: the command that carries their advice out."""
+"""Phrases on findings: the command that carries out their advice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COSTS = "It costs"
 
 
 def to_do_texts(finding: FindingRow) -> list[str]:
-    """Return the statements that make the change on a server, what they cost, and their undoing."""
+    """Return the statements of a change, their costs, and how to undo the change."""
     change = finding.get("change")
     if change is None:
         return []

@@ -1,4 +1,4 @@
-"""Memory in words: what of the data was in it at the start, and the peaks of a run."""
+"""Phrases on memory: cached data at the start, and the peaks of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 
-# What is told of memory, the engine's own account first: operations are ordered by the first known.
+# Kinds of memory peaks, the engine's own figure first. Operations are sorted by the first known.
 PEAKS: tuple[PeakKey, ...] = (
     "engine_memory_bytes",
     "memory_peak_pss_bytes",
@@ -22,7 +22,7 @@ PEAKS: tuple[PeakKey, ...] = (
 
 
 def state_words(document: RunDocument) -> str:
-    """Return what was in memory before a start that is not hot, and what was read; else empty."""
+    """Return cached data before a start that is not hot, and data read at the start; else empty."""
     state = document["state"]
     if state is None or state["asked"] == "hot" or state["resident_share"] is None:
         return ""
@@ -45,7 +45,7 @@ def state_words(document: RunDocument) -> str:
 
 
 def memory_words(document: RunDocument) -> str:
-    """The most that the measured part needed; empty if nothing of it is known."""
+    """Return the peak memory of the measured part; empty if not known."""
     metrics = document["metrics"]
     sizes = [
         f"{bytes_text(size)} {label}"
@@ -63,7 +63,7 @@ def memory_words(document: RunDocument) -> str:
 
 
 def _ordered(document: RunDocument) -> list[OperationRow]:
-    """Operations of which something is known, those that needed most first."""
+    """Return the operations with a known memory peak, largest first."""
     measured = [
         operation
         for operation in document["operations"]

@@ -189,7 +189,7 @@ INTERVAL_WORDS = (
 
 
 def charts_about(document: RunDocument, timeline: Timeline | None) -> list[tuple[str, str, str]]:
-    """The charts of a run in the order of its page: name, heading, what it shows."""
+    """Return the charts of a run in the order of its page: name, heading, description."""
     over_time = ("timeline", "Over time", timeline_words(document, timeline))
     if document["observed"] is not None:
         mean = f"Mean time of an execution of each statement, {WHERE_WORDS}"
@@ -211,7 +211,7 @@ def charts_about(document: RunDocument, timeline: Timeline | None) -> list[tuple
 
 
 def table_about(document: RunDocument) -> str:
-    """Return a sentence on the table of operations: what its shares and times are of."""
+    """Return a sentence on the meaning of shares and times in the table of operations."""
     if document["observed"] is not None:
         return "Times are means: the server counts sums, not single executions."
     if document["conditions"]["clients"] is None:
@@ -223,7 +223,7 @@ def table_about(document: RunDocument) -> str:
 
 
 def _measured_words(document: RunDocument) -> str:
-    """Return how the operations were issued and which of them count."""
+    """Return how the operations were issued, and which executions count."""
     conditions = document["conditions"]
     if document["observed"] is not None:
         return OBSERVED_WORDS
@@ -269,7 +269,7 @@ def paragraphs(document: RunDocument) -> list[str]:
 
 
 def no_findings(document: RunDocument) -> str:
-    """Return why there is no finding, and what was looked for."""
+    """Return why there is no finding, and which causes were checked."""
     if not document["operations"]:
         return "Nothing to explain: no operation was measured."
     if all(op["coverage"] is None for op in document["operations"]):
@@ -281,7 +281,7 @@ def no_findings(document: RunDocument) -> str:
 
 
 def timeline_words(document: RunDocument, timeline: Timeline | None) -> str:
-    """Return a paragraph on the timeline: how to read it, and which samples are missing."""
+    """Return a paragraph on how to read the timeline, and on missing samples."""
     what = "Operations" if document["conditions"]["clients"] is None else "The phases of the run"
     text = (
         f"{what} and resources on one axis; warm-up is paler. Point at a moment to read all"

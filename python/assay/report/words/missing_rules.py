@@ -1,4 +1,4 @@
-"""Rules that are missing, as a file that is completed and given to `--operations`."""
+"""Writes missing rules as a TOML file to complete and to pass to `--operations`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def skeleton_lines(
     outermost: Collection[str] = (),
     all_symbols: bool = False,
 ) -> Iterator[str]:
-    """TOML of rules to complete, those with most samples first.
+    """Yield TOML of rules to complete, functions with most samples first.
 
     Args:
-        missing: Rows of `analysis.profile.unclassified`.
-        run: The run's id, for the command that tries the rules.
-        outermost: Functions that no rule may rest on.
-        all_symbols: All, not only the first.
+        missing: Unclassified functions, from `analysis.profile.unclassified`.
+        run: Id of the run, for the command that tries the rules.
+        outermost: Outermost functions, which rules may not match alone.
+        all_symbols: Whether to list all functions, not only the first ones.
     """
     named = [row for row in missing if row["symbol"] not in (None, *outermost)]
     nameless = sum(row["share"] for row in missing if row not in named)
@@ -67,6 +67,6 @@ def _skeleton(row: UnclassifiedRow) -> Iterator[str]:
         yield f"# called by {' < '.join(one_line(caller) for caller in row['callers'])}"
     yield "[[rules]]"
     yield 'work = "?"'
-    # A string of JSON is one of TOML, too, whatever is in it.
+    # Every JSON string is a valid TOML string, whatever characters it has.
     yield f"symbols = [{json.dumps(row['symbol'], ensure_ascii=False)}]"
     yield 'says = "?"'

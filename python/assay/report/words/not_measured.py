@@ -1,4 +1,4 @@
-"""Sentences on what a record does not have, and how to get it."""
+"""Sentences on data that a record does not have, and how to measure them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ STREAM_WORDS = {
     "processes": "CPU time and memory of each account",
     "disks": "traffic of the disks",
 }
-# Ways of finding what waited for a disk of which there is nothing to excuse.
+# Methods of measuring disk waits that are exact enough to need no caveat.
 EXACT_ENOUGH = {BY_DELAY_ACCOUNTING, BY_LOOKS}
 OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a running server."
 WAITS = "waits"
 
 
 def not_measured(run: Run, document: RunDocument) -> list[str]:
-    """Return what is missing from the record, each with its reason."""
+    """Return the data that are missing from the record, each with its reason."""
     absent = [
         f"{meaning.capitalize()}: the record has no stream {name}{_ended(document)}."
         for name, meaning in STREAM_WORDS.items()
@@ -60,14 +60,14 @@ def not_measured(run: Run, document: RunDocument) -> list[str]:
 
 
 def why_no_profile(run: Run, document: RunDocument) -> str | None:
-    """Return why there are no CPU samples, with the mend; None if there are."""
+    """Return why there are no CPU samples, with the remedy; None if there are samples."""
     if document["profile"] is not None:
         return None
     return f"CPU samples: not measured, {no_profile(run)}"
 
 
 def run_command(run: Run) -> str:
-    """The command that makes a run like this one: its workload, engine and data."""
+    """Return the command for a similar run: its workload, engine and data."""
     request = run.facts["request"]
     command = f"assay run {quote(request['workload'])}"
     if request.get("dsn") is not None:
@@ -80,12 +80,12 @@ def run_command(run: Run) -> str:
 
 
 def no_profile(run: Run) -> str:
-    """Return why a record has no profile, and how to get one."""
+    """Return why a record has no CPU samples, and how to get them."""
     return OBSERVED_NO_PROFILE if run.kind == KIND_OBSERVED else _run_without_profile(run)
 
 
 def _run_without_profile(run: Run) -> str:
-    """Return why a run has no profile, and how to get one."""
+    """Return why a run has no CPU samples, and how to get them."""
     probe = run.facts.get("probes", {}).get("profile") or {}
     request = run.facts["request"]
     again = f"`{run_command(run)} --profile` takes them."
@@ -112,7 +112,7 @@ def _run_without_profile(run: Run) -> str:
 
 
 def _follows_no_engine(run: Run) -> bool:
-    """Return whether the driver's processes were followed and the engine's were not."""
+    """Return whether the driver's processes were sampled and the engine's were not."""
     if not run.has("processes"):
         return False
     seen = set(run.table("processes")["account"].unique().to_list())
@@ -154,7 +154,7 @@ def _ended(document: RunDocument) -> str:
 
 
 def _disk_words(run: Run, document: RunDocument) -> list[str]:
-    """Return how waits for the disk were found without the kernel's counts."""
+    """Return how disk waits were measured without the kernel's delay accounting."""
     off = run.environment.get("host", {}).get("delay_accounting") == "0"
     methods = sorted({op["disk_method"] for op in document["operations"]} - EXACT_ENOUGH)
     if not off or not methods:
@@ -180,7 +180,7 @@ def why_no_waits(run: Run, document: RunDocument) -> str | None:
 
 
 def why_no_plans(document: RunDocument) -> str | None:
-    """Return why plans are missing; None if all operations have one."""
+    """Return why plans are missing; None if every operation has a plan."""
     reason = document["plan_capture"]["reason"]
     if document["plans"] and reason is None:
         return None
@@ -189,7 +189,7 @@ def why_no_plans(document: RunDocument) -> str | None:
 
 
 def why_no_what_if(document: RunDocument) -> str:
-    """Return why nothing is predicted."""
+    """Return why there are no predictions."""
     if not document["operations"]:
         return "Nothing to predict: no operation was measured."
     without = [op["name"] for op in document["operations"] if op["seconds"] is None]

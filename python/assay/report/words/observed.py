@@ -1,4 +1,4 @@
-"""An observation in words that terminal and page share."""
+"""Phrases on an observation that terminal and page share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 NOT_MEASURED = "not measured"
-# Counts of a statement as a line names them, each for one execution.
+# Counters of a statement and their names in a line, as values per execution.
 PER_CALL = (
     ("rows", "rows"),
     ("rows_examined", "rows examined"),
@@ -25,14 +25,14 @@ PER_CALL = (
 
 
 def observed_conditions(observed: ObservedSection) -> str:
-    """Return how long was looked, and how."""
+    """Return how long and by which method the server was observed."""
     ended = ", stopped before its time" if observed["stopped"] else ""
     source = observed["source"] or "looks alone"
     return f"{seconds_text(observed['window_s'])} by {source}{ended}"
 
 
 def observed_figures(document: RunDocument) -> list[tuple[str, str]]:
-    """Return rate and sessions at work, each with its title; empty of runs."""
+    """Return rate and sessions at work, each with its title; empty for other runs."""
     observed = document["observed"]
     if observed is None:
         return []
@@ -42,7 +42,7 @@ def observed_figures(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def observed_words(document: RunDocument) -> list[str]:
-    """Return how the server was looked at and what that cost, a sentence each; empty of runs."""
+    """Return sentences on the method of an observation and its cost; empty for other runs."""
     observed = document["observed"]
     if observed is None:
         return []
@@ -61,13 +61,13 @@ def observed_words(document: RunDocument) -> list[str]:
 
 
 def not_seen_words(document: RunDocument) -> list[str]:
-    """Return what was not seen or measured, a sentence each; empty of runs."""
+    """Return sentences on what was not observed or measured; empty for other runs."""
     observed = document["observed"]
     return [] if observed is None else [f"{NOT_MEASURED}: {one}" for one in observed["limits"]]
 
 
 def counts_text(statement: ObservedStatementRow) -> str:
-    """Return what one execution of a statement came to, by the server's counters."""
+    """Return the server's counters of a statement per execution, as text."""
     counts = statement["counts"]
     calls = counts.get("calls")
     if not calls:
@@ -80,7 +80,7 @@ def counts_text(statement: ObservedStatementRow) -> str:
 
 
 def statement_facts(document: RunDocument, operation: OperationRow) -> list[str]:
-    """Return what is known of the time of a statement, each in a few words."""
+    """Return facts on the time of a statement, each in a few words."""
     observed = document["observed"]
     if observed is None:
         return []
@@ -94,7 +94,7 @@ def statement_facts(document: RunDocument, operation: OperationRow) -> list[str]
 
 
 def basis_text(statement: ObservedStatementRow) -> str:
-    """Return why a statement's time is not what the server counted; empty if it is."""
+    """Return why a statement's time differs from the server's counters; empty if it does not."""
     counted = statement["counted_s"]
     if statement["basis"] == "counters" or counted is None:
         return ""

@@ -1,4 +1,4 @@
-"""In which order rows and tables were loaded, in words."""
+"""Phrases on the order in which rows and tables were loaded."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.report.documents.host.conditions import ConditionsSection
 
-# Of a longer order of tables a title names the first and the last: these are what it was asked for.
+# If more tables were ordered, a title names only the first and the last.
 TABLES_NAMED = 3
 
 
 def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[str]:
-    """Parts of a title or a sentence; empty if the run asked for no order.
+    """Return phrases for a title or a sentence; empty if the run requested no order.
 
     Args:
         conditions: Conditions of the document.
-        brief: Whether a long order of tables is told by its ends.
+        brief: Whether a long order of tables is shortened to its first and last table.
     """
     parts = [
         f"{table} sorted by {', '.join(columns)}"
@@ -31,7 +31,7 @@ def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[s
 
 
 def order_sentences(conditions: ConditionsSection) -> str:
-    """Return sentences on the order in which data were loaded; empty, or ending in a space."""
+    """Return sentences on the order of loading, ending in a space; empty without an order."""
     sentences = []
     for table, columns in conditions["sorted_by"].items():
         by = ", ".join(columns)

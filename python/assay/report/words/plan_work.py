@@ -1,4 +1,4 @@
-"""Thread time of plans by kind of work, in words: for engines whose functions have no names."""
+"""Phrases on plans' thread time by kind of work, for engines without function names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.report.documents.profile.profile import ProfileSection
     from assay.report.documents.run import RunDocument
 
-# Samples that are classified less than this explain too little to stand alone.
+# If a smaller share of samples is classified, samples alone explain too little.
 CLASSIFIED_ENOUGH = 0.5
 ABOUT = (
     "Thread time of one watched execution of each operation. An operator's time holds all that it"
@@ -23,14 +23,14 @@ ABOUT = (
 
 
 def is_wanted(profile: ProfileSection | str | None) -> bool:
-    """Return whether CPU samples are missing or classify too little of the time."""
+    """Return whether thread times of plans are needed, because CPU samples explain too little."""
     if not isinstance(profile, dict):
         return True
     return profile["classified"] is None or profile["classified"] < CLASSIFIED_ENOUGH
 
 
 def why_words(profile: ProfileSection | str | None) -> str:
-    """Return why plans were used where other runs use CPU samples."""
+    """Return why thread times of plans are shown instead of CPU samples."""
     if not isinstance(profile, dict) or profile["classified"] is None:
         return "The kinds of work come from plans, as there are no CPU samples."
     named = profile["named"] or 0.0
@@ -41,7 +41,7 @@ def why_words(profile: ProfileSection | str | None) -> str:
 
 
 def mixed_words(plan_work: PlanWorkSection) -> list[str]:
-    """Sentences of time that is of several kinds of work at once."""
+    """Return sentences on time that includes several kinds of work."""
     whole_s = sum(row["seconds"] for row in plan_work["work"])
     return [
         f"{percent_text(mixed['seconds'] / whole_s)} is {mixed['work']} with"
@@ -59,7 +59,7 @@ def plan_work_about(document: RunDocument) -> str:
 
 
 def plan_work_rows(document: RunDocument) -> list[dict[str, str]]:
-    """One row per word of work, for a page: work, share, seconds, width of its bar, operations."""
+    """Return a row per kind of work for a page: work, share, seconds, bar width, operations."""
     plan_work = document["plan_work"]
     longest = max((row["share"] for row in plan_work["work"]), default=0.0)
     return [
@@ -75,7 +75,7 @@ def plan_work_rows(document: RunDocument) -> list[dict[str, str]]:
 
 
 def activity_words(plan: StatementPlan) -> str:
-    """Return what a statement counted while it was watched, as Virtuoso prints it; else empty."""
+    """Return the activity counters of a captured statement, as Virtuoso prints them; or empty."""
     counted = plan["details"].get("activity")
     if not isinstance(counted, dict) or not counted:
         return ""
@@ -83,7 +83,7 @@ def activity_words(plan: StatementPlan) -> str:
 
 
 def _most(rows: list[PlanWorkOperation], work: str) -> str:
-    """Operations that worked at it, most seconds first, with their share of its time."""
+    """Return the operations with most seconds of a kind of work, with their shares of it."""
     of_work = sorted((row for row in rows if row["work"] == work), key=lambda row: -row["seconds"])
     whole_s = sum(row["seconds"] for row in of_work)
     shares = [f"{row['operation']} {percent_text(row['seconds'] / whole_s)}" for row in of_work[:4]]

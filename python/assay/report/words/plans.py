@@ -1,4 +1,4 @@
-"""A plan's statement and what it reads, in words for terminal and page."""
+"""Phrases on a plan's statement and its reads, for terminal and page."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def statement_words(plan: StatementPlan | MissingPlan | PlanDifferenceRow) -> st
 
 
 def node_words(node: OperatorName | PlanOperator) -> str:
-    """An operator as the engine names it, what it is of, and by which index."""
+    """Return an operator by the engine's name, with its table and its index."""
     index = f"by {node['index']}" if node["index"] else ""
     named = node["object"] if node["object"] and node["object"] not in node["native"] else ""
     return one_line(" ".join(part for part in (node["native"], named, index) if part))
 
 
 def all_operators(node: PlanOperator) -> Iterator[PlanOperator]:
-    """Yield an operator and all below it."""
+    """Yield an operator and all operators below it."""
     yield node
     for child in node["children"]:
         yield from all_operators(child)
@@ -85,7 +85,7 @@ def reads_words(plan: StatementPlan) -> str:
 
 
 def columns_words(plan: StatementPlan) -> Iterator[str]:
-    """For each table how many of its columns are read and named, and which are for nobody."""
+    """Yield, for each table, how many columns are read and named, and which are not needed."""
     for table in plan["tables"]:
         named = f"{len(table['needed'])} named"
         if table["read"] is None:
@@ -99,5 +99,5 @@ def columns_words(plan: StatementPlan) -> Iterator[str]:
         yield text
 
 
-# An estimate within this factor is as good as they get, and has no word.
+# A smaller error factor of an estimate is not mentioned.
 NOTABLE_FACTOR = 2.0

@@ -1,4 +1,4 @@
-"""CPU samples in words: how many of what, how they were taken, what to believe of them."""
+"""Phrases on CPU samples: their number, how they were taken, and their reliability."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ FEW = 0.0005
 AGREES_WITHIN = 0.1
 
 
-# Kinds of symbols that are bounds of a function, or an address, and what is said of them. Where a
-# function ends is left out: it has no other that begins there.
+# Kinds of symbols that are an address range or an address, and their note. The end of a function's
+# range is omitted, because no other function begins at the same address.
 NAMELESS, NAMELESS_NOTE, BOUNDS = ("bounds", "none"), " (no name)", "..0x"
 
 
-# What samples are where an embedded engine served several sessions.
+# Note on samples of an embedded engine that served several sessions.
 TOGETHER = "of several sessions: the samples cannot be split by operation"
 
 
 def no_samples(profile: ProfileSection) -> str:
-    """Return why there is no sample to show, with the mend, in one sentence."""
+    """Return why there is no sample to show, with the remedy, in one sentence."""
     sampling = profile["sampling"]
     within = profile["operation"] or "an operation"
     if sampling["artefacts"]:
@@ -47,7 +47,7 @@ def no_samples(profile: ProfileSection) -> str:
 
 
 def headline(profile: ProfileSection) -> str:
-    """Return the number of samples and their subject, in one line."""
+    """Return the number of samples and what they cover, in one line."""
     of = f"of {profile['operation']}" if profile["operation"] else "within operations"
     text = (
         f"{samples_text(profile['samples'])} {of}, {seconds_text(profile['seconds'])} of CPU time"
@@ -58,12 +58,12 @@ def headline(profile: ProfileSection) -> str:
 
 
 def samples_text(samples: int, noun: str = "CPU sample") -> str:
-    """Return a number of samples in words."""
+    """Return a number of samples as text."""
     return f"{samples:,} {noun}{'s' if samples != 1 else ''}"
 
 
 def passes_text(passes: int) -> str:
-    """Return a number of passes in words."""
+    """Return a number of passes as text."""
     return f"{passes:,} pass{'es' if passes != 1 else ''}"
 
 
@@ -73,7 +73,7 @@ def share_text(share: float) -> str:
 
 
 def facts(profile: ProfileSection) -> Iterator[tuple[str, str]]:
-    """Yield label and sentence of each fact that tells how far the table can be trusted."""
+    """Yield label and sentence of each fact on the reliability of the table."""
     yield "Explained", explained_text(profile)
     if profile["sampling"]["artefacts"]:
         yield "Left out", artefacts_text(profile)
@@ -84,7 +84,7 @@ def facts(profile: ProfileSection) -> Iterator[tuple[str, str]]:
 
 
 def explained_text(profile: ProfileSection) -> str:
-    """Return the shares of samples with a kind of work, and with a name."""
+    """Return the shares of samples with a known kind of work, and with a function name."""
     if profile["classified"] is None:
         return "nothing: there are no samples within operations"
     of = "of all samples" if profile["operation"] else "of the samples"
@@ -101,7 +101,7 @@ def explained_text(profile: ProfileSection) -> str:
 
 
 def artefacts_text(profile: ProfileSection) -> str:
-    """Return the samples that are in no share, with the reason."""
+    """Return the samples that no share includes, with the reason."""
     artefacts = profile["sampling"]["artefacts"]
     everything = profile["samples"] + sum(row["samples"] for row in artefacts)
     parts = [
@@ -113,7 +113,7 @@ def artefacts_text(profile: ProfileSection) -> str:
 
 
 def outside_text(sampling: SamplingSection) -> str:
-    """Samples that are not of operations."""
+    """Return the samples outside of operations, as text."""
     parts = [
         (sampling["ours"], "of Assay's own threads"),
         (sampling["others"], "of other processes"),
@@ -129,7 +129,7 @@ def outside_text(sampling: SamplingSection) -> str:
 
 
 def sampled_text(sampling: SamplingSection) -> str:
-    """Event, rate, what was seen."""
+    """Return the sampling event, its rate, and the kind of stacks, as text."""
     seen = "user and kernel" if sampling["kernel"] else "user code only"
     stacks = f"stacks by {sampling['stacks']}"
     if sampling["copied_bytes"] is not None:
@@ -156,7 +156,7 @@ def lost_text(sampling: SamplingSection) -> str:
 
 
 def metered_text(profile: ProfileSection) -> str:
-    """Sampled CPU time beside the kernel's own counters."""
+    """Return the sampled CPU time compared with the kernel's own counters."""
     sampled = seconds_text(profile["sampled_s"])
     if not profile["metered_s"]:
         return (

@@ -1,4 +1,4 @@
-"""Differences between the CPU samples of two runs, in words."""
+"""Phrases on differences between the CPU samples of two runs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     )
 
 
-# Differences of sums are off by their rounding, which is no difference.
+# Smaller differences are rounding errors of sums.
 RESOLUTION_S = 1e-9
-# With one pass a side nothing is told from noise, so only the largest differences are shown.
+# With one pass per run there are no intervals, so only the largest differences are shown.
 WORKS_WITHOUT_INTERVAL = 8
 
 
@@ -33,7 +33,7 @@ def scaled_words(difference: ProfileDifference) -> str:
 
 
 def shown_works(difference: ProfileDifference) -> list[WorkDifference]:
-    """Kinds of work that changed, or of which some function did."""
+    """Return kinds of work that changed, or with a function that changed."""
     if difference["total"] is None or difference["total"]["is_noise"] is None:
         return difference["work"][:WORKS_WITHOUT_INTERVAL]
     return [row for row in difference["work"] if not _quiet(row)]
@@ -59,14 +59,14 @@ def _quiet(row: WorkDifference) -> bool:
 
 
 def signed_text(seconds: float) -> str:
-    """A difference with its sign."""
+    """Return a difference in seconds with its sign."""
     if abs(seconds) < RESOLUTION_S:
         return seconds_text(0.0)
     return f"{'-' if seconds < 0 else '+'}{seconds_text(abs(seconds))}"
 
 
 def interval_text(row: SampleDifference) -> str:
-    """A difference with half the width of its interval."""
+    """Return a difference with half the width of its interval."""
     text = signed_text(row["difference_s"])
     if row["low_s"] is None or row["high_s"] is None:
         return text

@@ -1,4 +1,4 @@
-"""A run in words: what was run on what, under which conditions, on which machine."""
+"""Phrases on a run: workload, engine, conditions and machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def title(document: RunDocument) -> str:
 
 
 def conditions_text(document: RunDocument) -> str:
-    """Under which conditions, and whether the answers were right."""
+    """Return the conditions of a run, and whether the answers were right."""
     if (observed := document.get("observed")) is not None:
         return observed_conditions(observed)
     conditions = document["conditions"]
@@ -47,7 +47,7 @@ def conditions_text(document: RunDocument) -> str:
     parts.append(writes_phrase(conditions.get("writes")))
     if conditions.get("pooled"):
         parts.append("behind a pooler")
-    # The answers of a workload with conditions are those of its conditions.
+    # If a workload has conditions, they decide whether its answers are right.
     parts += [
         reason.partition("," if "answers" in reason else ";")[0]
         for reason in (*_held(document, "conditions", "answers")[:1], *_held(document, "recovery"))
@@ -56,7 +56,7 @@ def conditions_text(document: RunDocument) -> str:
 
 
 def _held(document: RunDocument, *names: str) -> list[str]:
-    """Return the reasons of those checks that were measured and passed."""
+    """Return the reasons of the named checks that had data and passed."""
     results = (check(document, name) for name in names)
     return [
         result["reason"]
@@ -66,15 +66,15 @@ def _held(document: RunDocument, *names: str) -> list[str]:
 
 
 def check(document: RunDocument, name: str) -> CheckRow | None:
-    """One check's result by its name."""
+    """Return the result of a check by its name; None without it."""
     results: list[CheckRow] = [c for c in document["checks"] if c["check"] == name]
     return results[0] if results else None
 
 
 def answers_words(document: RunDocument) -> tuple[str, str | None] | None:
-    """Return what valid answers were compared with, and the command that has them compared.
+    """Return the reference of valid answers, and the command that compares them with one.
 
-    The result is None if nothing has to be said: a reference of Assay's own was there.
+    The result is None if Assay's own reference was available, which needs no remark.
     """
     result = check(document, "answers")
     if result is None or result["verdict"] != "valid":
@@ -88,7 +88,7 @@ def answers_words(document: RunDocument) -> tuple[str, str | None] | None:
 
 
 def host_text(document: RunDocument) -> str:
-    """The machine in a few words; empty if it was not recorded."""
+    """Return the machine in a few words; empty if it was not recorded."""
     host = document["host"]
     parts = []
     if host["cpus"] is not None:
@@ -107,7 +107,7 @@ def _workload(document: RunDocument) -> str:
 
 
 def bridge_words(document: RunDocument) -> list[str]:
-    """Return the share of a core that the process between driver and database used, if any."""
+    """Return the CPU use of a process between driver and database, as a share of a core, if any."""
     used = document["accounts"]
     if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
         return []

@@ -1,4 +1,4 @@
-"""The state that a run began in, in words."""
+"""Phrases on the state at the start of a run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CACHED_NAMED = 4
 
 
 def start_brought_bytes(state: StateSection) -> int | None:
-    """Return the bytes of data that the engine's start read into memory; None if unknown."""
+    """Return the bytes of data that the engine read into memory at its start; None if unknown."""
     before, after = state["resident_bytes_before_start"], state["resident_bytes_after_start"]
     return None if before is None or after is None else max(0, after - before)
 
 
 def state_sentence(document: RunDocument) -> str:
-    """Return sentences on memory at the start, ending in a space; empty if none are known."""
+    """Return sentences on cached data at the start, ending in a space; empty if not known."""
     state = document["state"]
     if state is None:
         hot = document["conditions"]["state"] == "hot"
@@ -43,7 +43,7 @@ def state_sentence(document: RunDocument) -> str:
 
 
 def _after_load(state: StateSection) -> list[str]:
-    """Return sentences on what was in memory when loading had ended."""
+    """Return sentences on the data in memory after loading."""
     sentences = []
     if state["since_load_s"] is not None:
         sentences.append(
@@ -65,7 +65,7 @@ def _after_load(state: StateSection) -> list[str]:
 
 
 def cached_words(cached: CachedObject) -> str:
-    """A table or an index with what was cached of it."""
+    """Return a table or an index with its cached bytes, as text."""
     cached_bytes, whole_bytes = cached["cached_bytes"], cached["bytes"]
     if not whole_bytes:
         return f"{cached['name']} ({bytes_text(cached_bytes)})"

@@ -1,4 +1,4 @@
-"""Table of the data's device and the CPUs while each operation ran, as rows of text."""
+"""Table of the data's device and the CPUs during each operation, as rows of text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN_MAX = 10
 GAP = "  "
 ABSENT = "-"
 ALL = "all"
-# An operation that is shorter than this many looks is between looks more than within them.
+# Shorter operations contain too few samples of the device.
 LOOKS_MIN = 3
 NOTHING_READ = "Nothing was read from it while operations ran."
 ROUGH = (
@@ -30,10 +30,10 @@ ROUGH = (
 
 
 class Column(NamedTuple):
-    """A column of the table: iostat's or mpstat's word, and from what it is made.
+    """A column of the table: its name in iostat or mpstat, and its source.
 
-    `of_operation` and `of_measured` name a figure of an operation and of the measured part, the
-    first is divided by `step`.
+    `of_operation` and `of_measured` name the figure of an operation and of the measured part. The
+    operation's figure is divided by `step`.
     """
 
     heading: str
@@ -55,12 +55,12 @@ COLUMNS = (
     Column("%idle", "CPUs idle otherwise", "idle_share", "%idle", 1 / PERCENT),
 )
 
-# Left out where a line has no room, the first first.
+# Columns that are left out if a line is too narrow, in this order.
 DISPENSABLE = ("%idle", "reads", "%iowait")
 
 
 def rows(storage: StorageSection) -> list[tuple[str, list[float | None]]]:
-    """Operations that read something, the most first, with the values of `COLUMNS`; then all."""
+    """Return operations with reads and the values of `COLUMNS`, most reads first; then all."""
     reading = [operation for operation in storage["operations"] if operation["reads"]]
     operation_rows = [
         (
@@ -75,7 +75,7 @@ def rows(storage: StorageSection) -> list[tuple[str, list[float | None]]]:
 
 
 def is_rough(storage: StorageSection) -> bool:
-    """Return whether some operations that read are too short for the interval between looks."""
+    """Return whether some operations with reads are too short for the sampling interval."""
     return any(
         operation["reads"] and not operation["metered"] and (operation["samples"] or 0) < LOOKS_MIN
         for operation in storage["operations"]
@@ -83,7 +83,7 @@ def is_rough(storage: StorageSection) -> bool:
 
 
 def notes(storage: StorageSection) -> list[str]:
-    """Return notes on the table, a sentence each."""
+    """Return notes on the table of I/O, one sentence each."""
     sentences = []
     if storage["operations"] and not any(operation["reads"] for operation in storage["operations"]):
         sentences.append(NOTHING_READ)
@@ -95,12 +95,12 @@ def notes(storage: StorageSection) -> list[str]:
 
 
 def value_text(value: float | None) -> str:
-    """Three digits, thousands apart; nothing for what is not there."""
+    """Return a value with three digits and thousands separators; empty for None."""
     return ABSENT if value is None else grouped_text(value)
 
 
 def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
-    """The table on a terminal; nothing if no device was observed."""
+    """Return the lines of the table on a terminal; empty if no device was observed."""
     storage = document["storage"]
     if storage is None:
         return
@@ -118,7 +118,7 @@ def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Ite
 
 
 def _aligned(shown: list[tuple[str, list[float | None]]], width: int) -> Iterator[str]:
-    """Lines of the table; on a narrow terminal it has fewer columns."""
+    """Yield the lines of the table; on a narrow terminal it has fewer columns."""
     cells = [["", *(column.heading for column in COLUMNS)]]
     cells += [[name, *map(value_text, values)] for name, values in shown]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

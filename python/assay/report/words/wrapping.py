@@ -1,21 +1,21 @@
-"""Sentences as lines of a terminal: no command is broken at its hyphens, no path anywhere."""
+"""Wraps sentences for a terminal without breaking commands at hyphens, or paths anywhere."""
 
 from __future__ import annotations
 
 import textwrap
 
-# A column of labels, with the blank behind it.
+# Width of the label column, including a blank.
 LABEL_WIDTH = 14
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without the control characters an engine may have put into it."""
+    """Return a text on one line, without control characters that an engine may have added."""
     line = " ".join(text.split())
     return "".join(char for char in line if char.isprintable())
 
 
 def indented(text: str, lead: str, width: int) -> list[str]:
-    """Lines of at most `width`, the first behind `lead`, the others below its end."""
+    """Return lines of at most `width` columns: the first after `lead`, others aligned below."""
     return textwrap.wrap(
         one_line(text),
         width,
@@ -27,7 +27,7 @@ def indented(text: str, lead: str, width: int) -> list[str]:
 
 
 def labelled(label: str, sentence: str, width: int, room: int = LABEL_WIDTH) -> list[str]:
-    """A sentence behind what it is of, in a column of `room`; a longer label pushes its line."""
+    """Return a sentence after its label, in a column of `room`; a longer label shifts its line."""
     lead = f"{label:<{room}}" if len(label) < room else f"{label}  "
     first, *rest = indented(sentence, lead, width) or [lead.rstrip()]
     return [first, *(f"{'':<{room}}{line.lstrip()}" for line in rest)]

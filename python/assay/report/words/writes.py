@@ -1,4 +1,4 @@
-"""Says whether a run could write into tables that are not Assay's."""
+"""Phrases on whether a run could write to tables that are not Assay's."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 def writes_phrase(writes: WritesSection | None) -> str:
-    """Return a phrase for a run's line of conditions; empty if nothing is to be said."""
+    """Return a phrase for a run's line of conditions; empty if there is nothing to report."""
     if writes is None or writes["leave"] == "read only":
         return ""
     return "rolled back" if writes["leave"] == "rolled back" else "writes allowed"
 
 
 def writes_sentences(writes: WritesSection | None) -> str:
-    """Return how the tables were kept as they are, and what that is worth; empty: they are ours."""
+    """Return how tables were protected from writes, and the limits of this; empty if Assay's."""
     if writes is None:
         return ""
     if writes["leave"] == "allowed":
@@ -41,8 +41,8 @@ def writes_sentences(writes: WritesSection | None) -> str:
 
 
 def _around(writes: WritesSection) -> str:
-    """Return what a transaction around each operation means for its latency; empty if none was."""
-    # A document of an earlier version does not have it.
+    """Return what a transaction around each operation means for its latency; empty without one."""
+    # Documents of older versions do not have this key.
     if not writes.get("by_transaction"):
         return ""
     return (

@@ -1,1 +1,1 @@
-"""Figures of the resources that bound queries, and of the effect of changes."""
+"""Figures of the resources that limit queries, and of the effects of changes."""

@@ -1,4 +1,4 @@
-"""The figure of elasticities: how time responds to each resource, with levels and a verdict."""
+"""The figure of elasticities: how an operation's time responds to the capacity of each resource."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """The diagnosis of one operation of a subject, named only if there are several."""
+    """The diagnosis of one operation. `name` includes the subject only if there are several."""
 
     name: str
     diagnosis: Diagnosis
@@ -107,13 +107,13 @@ def figure(asked: Asked) -> Figure:
 
 
 def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
-    """Every operation of every subject, and why others are none."""
+    """Return a diagnosis per operation and subject, and a sentence for each one that is missing."""
     made, missing = [], []
     varied = tuple({name for run in asked.runs for name in run.levels if _varies(asked, name)})
     subjects = subjects_of(asked, without=varied)
     for subject in subjects:
         for operation in _operations(asked, subject.runs):
-            # What was changed beside is another question.
+            # Runs with other changes, such as other settings, do not measure elasticity.
             runs = [run for run in subject.runs if _is_asked(run)]
             ceiling = read_ceiling(asked.ceilings[0].run) if asked.ceilings else None
             placed = None if ceiling is None else placed_of(runs, ceiling, operation)
@@ -127,13 +127,13 @@ def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
 
 
 def placed_of(runs: Sequence[StudyRun], ceiling: Ceiling, operation: str) -> Placed | None:
-    """Return an unlimited operation's reads compared with the disk's ceiling; None if not known."""
+    """Return the reads of the unlimited run against the disk's ceiling; None if not known."""
     free = [run for run in runs if is_unhindered(run.run.facts["request"])]
     return placed_reads(middle_run(free, operation).run, ceiling, operation) if free else None
 
 
 def _varies(asked: Asked, factor: str) -> bool:
-    """Return whether the levels of a factor make a resource scarce."""
+    """Return whether a factor's levels limit or slow a resource."""
     chosen = asked.options.get("factor")
     if chosen is not None:
         return bool(factor == chosen)
@@ -142,7 +142,7 @@ def _varies(asked: Asked, factor: str) -> bool:
         if factor in run.levels:
             free = is_unhindered(run.run.facts["request"])
             by_level.setdefault(run.levels[factor], set()).add(free)
-    # A level of another factor has runs of both kinds.
+    # Levels of other factors have runs with and without scarce resources.
     return any(kinds == {False} for kinds in by_level.values())
 
 
@@ -168,7 +168,7 @@ def _subject(operation: Diagnosed, answer: TimeResponse, many: int) -> str:
 
 
 def _times(diagnosis: Diagnosis, answer: TimeResponse) -> dict[float, Spread]:
-    """Time in times of the unhindered one, by how scarce it was."""
+    """Return the time relative to the run with all resources, by scarcity factor."""
     base = diagnosis.time.middle
     times = {1.0: diagnosis.time}
     times |= {
@@ -232,7 +232,7 @@ def _levels(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _notes(diagnosed: list[Diagnosed]) -> tuple[str, ...]:
-    """Notes on the method, and remarks on single operations."""
+    """Return notes on the method and on single operations."""
     several = len(diagnosed) > 1
     remarks: dict[str, None] = {}
     for operation in diagnosed:

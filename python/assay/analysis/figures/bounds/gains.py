@@ -1,4 +1,4 @@
-"""The figure of predicted gains: the model's change of a metric for each supposed change."""
+"""Figure of predicted gains: how a model says that each supposed change alters a metric."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _named(asked: Asked) -> dict[str, list[SupposedChange]]:
-    """The changes that are asked for, by their names."""
+    """Return the changes that the figure requests, by their names."""
     changes = asked.options.get("changes", [])
     by_name: dict[str, list[SupposedChange]] = {}
     for change in changes:
@@ -110,7 +110,7 @@ def _named(asked: Asked) -> dict[str, list[SupposedChange]]:
 
 
 def _kinds(asked: Asked) -> tuple[str, ...]:
-    """Return the kinds of changes that are proposed where none is asked for by name."""
+    """Return the kinds of changes to predict if the figure names no changes."""
     option = asked.options.get("of")
     if option is not None and option not in KINDS:
         raise UsageError(f"figure {asked.name}: option of is one of {', '.join(KINDS)}")
@@ -155,7 +155,7 @@ def _measured(run: Run) -> Measured:
 
 
 def _first(made: Prediction) -> PredictedMetric:
-    """The metric that a run is first judged by: the composite where there is one."""
+    """Return the main metric of a prediction: the composite if the test has one, else the first."""
     by_name = {metric.metric.name: metric for metric in made.metrics}
     return by_name.get("test_composite_per_h", made.metrics[0])
 
@@ -185,7 +185,7 @@ def _rows(
 
 
 def _gain(by_change: dict[str, dict[str, list[Prediction]]], change: str, subject: str) -> float:
-    """Return by how much a subject's metric would be better; negative where it is worse."""
+    """Return the relative improvement of a subject's metric by a change; negative if worse."""
     made = by_change[change][subject]
     sign = 1 if _first(made[0]).metric.better == "higher" else -1
     return sign * _spread(made).middle
@@ -196,7 +196,7 @@ def _in_all(
     measures: list[Measure],
     by_change: dict[str, dict[str, list[Prediction]]],
 ) -> Iterator[str]:
-    """One sentence of all subjects, if there are several."""
+    """Yield one sentence about all subjects; nothing for a single subject."""
     best_changes = []
     for subject in subjects:
         mine = [measure for measure in measures if subject.name in measure.values]

@@ -1,4 +1,4 @@
-"""Figure of the chosen plan compared with forced ones, and with the optimiser's costs."""
+"""Figure that compares the chosen plan with forced plans, and with the optimiser's costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ SUBJECTS = {
     ORDER: "an order by chance",
 }
 CUT_OFF = "cut off"
-# The table of plans, whose last column says whether a plan gave the answer of the chosen one.
+# The table of plans. Its last column says whether a plan returned the same answer as the chosen
+# plan.
 TABLE = "plans"
 SAME_ANSWER, OTHER_ANSWER = "the same", "another"
 AXES = {True: "what the optimiser expects it to cost", False: "rows that its joins give"}
@@ -45,12 +46,12 @@ WAYS = (
     Column("how"),
     Column("joins"),
 )
-# A rank correlation of at least so much is one that a person would call good.
+# A rank correlation from this value on counts as good.
 GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure that compares forced plans with the chosen one."""
+    """Return the figure that compares the chosen plan with forced plans."""
     parts = {run.part: run.run for run in asked.runs}
     once = parts.get(str(asked.options.get("once", "once")))
     if once is None:

@@ -1,4 +1,4 @@
-"""Figure of removals: the time of queries without each part, compared with the whole query."""
+"""Figure of removals: the cost of each query part, from runs without that part."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ COLUMNS = (
     Column("reading"),
 )
 REMOVED = "remove"
-# Keys of a request in which runs may differ that are compared.
+# Keys of the request in which compared runs may differ.
 MAY_DIFFER = (REMOVED, "plans")
 DIFFERENCES_NAMED = 2
 
 
 @dataclass(frozen=True)
 class _Priced:
-    """Parts of a subject's queries, each removal with its subject."""
+    """The cost of the removable parts of a subject's queries, each removal with its subject."""
 
     subject: str
     removal: Removal
@@ -71,7 +71,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _groups(asked: Asked) -> list[list[StudyRun]]:
-    """Runs that were asked for alike but for what was removed."""
+    """Return the runs in groups whose requests are equal except for the removed part."""
     groups: dict[str, list[StudyRun]] = {}
     for run in asked.runs:
         request = run.run.facts["request"]
@@ -102,7 +102,7 @@ def _priced(group: list[StudyRun], missing: dict[str, None]) -> list[_Priced]:
 
 
 def _subject(group: list[StudyRun]) -> str:
-    """Return the name of a group: without levels in which its runs differ."""
+    """Return the name of a group of runs, without the levels in which these runs differ."""
     first = group[0]
     same = [
         (factor, name)
@@ -164,7 +164,7 @@ def _named_differences(differs: tuple[str, ...]) -> str:
 
 
 def _says(priced: list[_Priced]) -> Iterator[str]:
-    """Sentences: first the cost of computation, then the dearest of the other parts."""
+    """Yield sentences: the cost of computation first, then the most expensive other parts."""
     whole = [
         part for part in priced if part.removal.verdict == "reads the same" and part.removal.gain
     ]
@@ -185,7 +185,7 @@ def _says(priced: list[_Priced]) -> Iterator[str]:
 
 
 def _in_all(whole: list[_Priced]) -> str:
-    """One sentence of all queries."""
+    """Return one sentence about all queries together."""
     dearest = max(whole, key=_saved)
     sure = [part for part in whole if _is_sure(part.removal)]
     return (

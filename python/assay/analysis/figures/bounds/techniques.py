@@ -1,4 +1,4 @@
-"""Figure of techniques: time without one of them divided by the time with all."""
+"""Figure of techniques: time without a technique divided by the time with all techniques."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def figure(asked: Asked) -> Figure:
 
 
 def _techniques_off(run: Run) -> tuple[str, ...]:
-    """Techniques that were switched off."""
+    """Return the techniques that were switched off in a run."""
     return tuple(run.facts["request"].get("without", ()))
 
 
 def _by_technique(subject: Subject) -> dict[str, dict[int, StudyRun]]:
-    """Runs by what was off, then by round; those with all techniques under an empty name."""
+    """Return runs by switched-off technique and round; runs with all techniques have the key ""."""
     by_technique: dict[str, dict[int, StudyRun]] = {}
     for run in subject.runs:
         by_technique.setdefault(", ".join(_techniques_off(run.run)), {})[run.round] = run
@@ -108,7 +108,7 @@ def _by_technique(subject: Subject) -> dict[str, dict[int, StudyRun]]:
 
 
 def _worths(subject: Subject) -> list[Worth]:
-    """The largest factor first, with whether plans changed."""
+    """Return the effect of each technique, largest factor first, and whether plans changed."""
     runs = _by_technique(subject)
     all_on = runs.pop("", {})
     made = worths(_seconds(all_on), {name: _seconds(some) for name, some in runs.items()})
@@ -131,7 +131,7 @@ def _seconds(runs: Mapping[int, StudyRun]) -> dict[int, dict[str, float]]:
 
 
 def _changed(all_on: Mapping[int, StudyRun], without: Mapping[int, StudyRun]) -> dict[str, bool]:
-    """Return by operation whether its plan changed, of the first round that has both runs."""
+    """Return whether each operation's plan changed, from the first round that has both runs."""
     for number in sorted(all_on.keys() & without.keys()):
         before, after = _plans(all_on[number].run), _plans(without[number].run)
         return {name: not same_shape(before[name], after[name]) for name in before if name in after}
@@ -144,7 +144,7 @@ def _plans(run: Run) -> Mapping[str, tuple[Plan, ...]]:
 
 
 def _largest(effects: Sequence[Worth], most: int) -> list[Worth]:
-    """Return the largest effects beyond noise; all with one round, which has no noise."""
+    """Return the largest effects beyond noise; with one round, which has no noise, all effects."""
     if all(effect.factor.interval is None for effect in effects):
         return list(effects[:most])
     return [effect for effect in effects if effect.factor.is_distinct and effect.factor.times > 1][
@@ -197,7 +197,7 @@ def _says(name: str, effects: Sequence[Worth]) -> list[str]:
 
 
 def _times(effect: Worth) -> str:
-    """`3.2 x as long [2.9, 3.6]`."""
+    """Return the time factor of an effect as text, such as `3.2 x as long [2.9, 3.6]`."""
     times = f"{text(effect.factor.times, TIMES)} as long"
     if effect.factor.interval is None:
         return times
@@ -259,7 +259,7 @@ def _notes(asked: Asked) -> tuple[str, ...]:
 
 
 def _missing(subject: Subject, by_subject: Mapping[str, Sequence[Worth]]) -> list[str]:
-    """Operations that have no time without a technique."""
+    """Return a sentence for each operation that has no time without a technique."""
     runs = _by_technique(subject)
     if "" not in runs:
         return [

@@ -1,4 +1,4 @@
-"""Figure of a query's bound, from runs without its computation and without read-ahead."""
+"""Figure of the resource that limits a query, from runs without computation or read-ahead."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ COLUMNS = (
     Column("a read", BYTES),
 )
 SUBJECT = "the query"
-# Where so many times as many reads are made of so much less each, it is another way of reading.
+# With this factor of more and smaller reads, the engine reads in another way.
 OTHER_READS = 1.5
 
 
 @dataclass(frozen=True)
 class _Case:
-    """One way in which the query was run.
+    """One variant of the query's run, such as the baseline or the run without read-ahead.
 
     Attributes:
-        gain: Against the baseline of the same round; None of the baseline, and where that is not
+        gain: Change against the baseline of the same round; None for the baseline itself, or if not
             known.
     """
 
@@ -131,7 +131,7 @@ def _seconds(reads: QueryReads | None) -> float | None:
 def _without_computation(
     subjects: tuple[Subject, ...], baseline: Subject, operation: str | None
 ) -> Removal | None:
-    """The query without its computation, against the query as it is in the same rounds."""
+    """Return the cost of the query's computation, against the complete query of the same rounds."""
     plain = {run.round: run.run for run in baseline.runs}
     for subject in subjects:
         request = subject.first.facts["request"]
@@ -171,12 +171,12 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
 
 
 def _longer(share: float) -> str:
-    """Return a change of time in words: `12 % longer`, or `12 % less` of a negative share."""
+    """Return a change of time in words: `12 % longer`, or `12 % less` if the share is negative."""
     return f"{percent_text(abs(share))} {'longer' if share > 0 else 'less'}"
 
 
 def _ends(gain: Gain) -> tuple[float, float] | None:
-    """The interval of how much longer it takes."""
+    """Return the interval of the relative increase in time; None without an interval."""
     return None if gain.interval is None else (-gain.interval[1], -gain.interval[0])
 
 
@@ -205,7 +205,7 @@ def _read_aheads(cases: list[_Case]) -> Iterator[str]:
 
 
 def _other_reads(before: QueryReads, after: QueryReads) -> str:
-    """Clause on how number and size of reads changed with the read-ahead."""
+    """Return a clause on the number and size of reads with and without read-ahead."""
     if not (before.reads and after.reads and before.mean_read_bytes and after.mean_read_bytes):
         return ""
     reads_text = f"{after.reads:,.0f} reads of {text(after.mean_read_bytes, BYTES)}"

@@ -1,4 +1,4 @@
-"""Figure of barriers, in which nearly all nodes wait, and the time that they cost."""
+"""Figure of barriers: times when nearly all nodes wait for the others, and the time lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {"rows": "how many barriers of each subject are told, those that cost most (10)"}
 ROWS = 10
-# So much of a run is drawn: more has no barriers that can be told apart.
+# The chart shows this many seconds of a run. In a longer span, barriers cannot be told apart.
 SHOWN_S = 30.0
 TIME, TABLE = "seconds", "over time"
 CORES, IN_BARRIERS = "cores", "in barriers"
@@ -69,7 +69,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _reason_missing(run: Run) -> str | None:
-    """Return why a run's loss to barriers is unknown; None if it is known."""
+    """Return why the time that a run lost at barriers is not known; None if it is known."""
     cluster = summary_of(run).cluster
     if cluster is None:
         return "it is one server, which waits for no other"
@@ -138,7 +138,7 @@ def _rows(subject: Subject, most: int) -> Iterator[tuple[Cell, ...]]:
 
 
 def _over_time(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """Cores of all nodes together in the first round, and whether a barrier was then."""
+    """Yield rows of the first round: time, busy cores of all nodes, and whether a barrier lasts."""
     cluster = summary_of(subject.first).cluster
     if cluster is None or not cluster.series:
         return

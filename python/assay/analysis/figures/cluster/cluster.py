@@ -1,4 +1,4 @@
-"""A cluster's line of each subject: messages, bytes, CPU and waiting, whole and by node."""
+"""Figure of a cluster's counters: messages, bytes, CPU and waiting, in total and by node."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {"operation": "its name; without it the one that takes longest"}
 KB_PER_SECOND = "KB/s"
-# Key of a measure, title, unit, figure of a line, and what that is multiplied by.
+# Key of a measure, its title, its unit, the counter it is read from, and the factor of its unit.
 PARTS = (
     ("messages", "messages a second between nodes", PER_SECOND, "messages_per_s", 1.0),
     ("kb", "KB a second between nodes", KB_PER_SECOND, "bytes_per_s", 1 / KIB),
@@ -72,16 +72,17 @@ COLUMNS = (
     Column("a message", BYTES_UNIT),
     Column("memory", BYTES_UNIT),
 )
-# Executions that deviate by more are told to: less is what an article of Virtuoso's cluster has.
+# A larger deviation between executions is reported. The published article on Virtuoso's cluster has
+# a smaller one.
 EVEN_MAX = 0.05
 ONE_SERVER = "one server"
-# What a reader misses first where it was not counted.
+# Counters whose absence is reported first.
 WANTED = (MESSAGES, BYTES, WAIT, BLOCKED, SCHEDULING, TASK)
 
 
 @dataclass(frozen=True)
 class MeasuredLine:
-    """The line of a run's operation, and its cluster; None for a single server."""
+    """The counters of a run's operation, and its cluster, which is None for a single server."""
 
     line: Line | None
     cluster: Cluster | None
@@ -113,7 +114,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def measured_line(run: Run, chosen: str | None) -> MeasuredLine:
-    """The line of an operation of a run, or of its measured part under a load."""
+    """Return the counters of an operation of a run, or of the whole measured part under a load."""
     cluster, name = summary_of(run).cluster, chosen or longest(run)
     lines = operation_lines(run, {}, ()) if cluster is None else cluster.operations
     if name is not None and name in lines:
@@ -150,7 +151,7 @@ def _executed_measures(subjects: tuple[Subject, ...], chosen: str | None) -> Ite
 def _figure(
     name: str, chosen: str | None, scale: float = 1.0, worker: int | None = None
 ) -> Callable[[Run], float | None]:
-    """A figure of all nodes or of one that works; without a name the line's seconds."""
+    """Return a function that reads a counter of all nodes or one worker; seconds without a name."""
 
     def figure_of_run(run: Run) -> float | None:
         line = measured_line(run, chosen).line
@@ -188,7 +189,7 @@ def _tables(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Table
 
 
 def _rows(subject: Subject, chosen: str | None) -> Iterator[tuple[Cell, ...]]:
-    """Rows of the first round: all nodes, then each."""
+    """Yield the table rows of the first round: all nodes together, then each node."""
     line = measured_line(subject.first, chosen).line
     if line is None:
         return

@@ -62,10 +62,10 @@ class Quantified:
     """A quantity that is reported for each number of nodes.
 
     Attributes:
-        key: Behind the number of nodes, of a measure.
-        title: Title for readers, also the head of its column.
-        unit: Unit, as in `quantities.text`.
-        of: Returns the value for a run.
+        key: Second part of a measure's key, after the number of nodes.
+        title: Title of the quantity, which also heads its table column.
+        unit: Unit of the quantity, as in `quantities.text`.
+        of: Function that returns the quantity of a run.
     """
 
     key: str
@@ -83,7 +83,7 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Quantity of a pass over all operations, summed over nodes; None if not counted."""
+    """Return a function that reads a counter of a pass, summed over nodes; None if not counted."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
@@ -112,7 +112,7 @@ DRAWN = (CPU, SENT_MESSAGES, SENT_BYTES)
 
 @dataclass(frozen=True)
 class Spanned:
-    """A subject by its nodes.
+    """A subject with its runs at each number of nodes.
 
     Attributes:
         runs: Runs by number of working nodes, which is 1 for an engine that is not a cluster.
@@ -127,7 +127,7 @@ class Spanned:
 
     @property
     def name(self) -> str:
-        """Name of the subject."""
+        """Return the name of the subject."""
         return self.subject.name
 
     @property
@@ -136,11 +136,11 @@ class Spanned:
         return bool(workers_of(self.subject.first))
 
     def of(self, what: Quantified, nodes: int) -> Spread | None:
-        """Return the spread of a quantity over the rounds of a number of nodes."""
+        """Return the spread of a quantity over the rounds with this number of nodes."""
         return spread(what.of(run.run) for run in self.runs.get(nodes, ()))
 
     def growth(self, what: Quantified, nodes: int) -> Factor | None:
-        """Return the factor relative to the fewest nodes, over rounds that have both."""
+        """Return a quantity's factor relative to the fewest nodes, over rounds that have both."""
         first = {run.round: what.of(run.run) for run in self.runs[min(self.runs)]}
         there = {run.round: what.of(run.run) for run in self.runs[nodes]}
         pairs = [(first.get(number), value) for number, value in there.items()]
@@ -155,7 +155,7 @@ def figure(asked: Asked) -> Figure:
     """Return the figure of scaling by number of nodes."""
     factor = asked.options.get("factor", WORKERS)
     spanned = [_spanned(subject) for subject in subjects_of(asked, without=(factor,))]
-    # What has nodes comes first: the others are what it is held against.
+    # Clusters come first. Single servers are the baseline that they are compared with.
     spanned.sort(key=lambda span: not span.is_cluster)
     levels = sorted({level for span in spanned for level in span.runs})
     tables = (
@@ -269,7 +269,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _curves(spanned: Sequence[Spanned], levels: Sequence[int]) -> tuple[Table, ...]:
-    """A table for each chart, as `CURVE_COLUMNS` has it."""
+    """Return one table for each chart of curves, with the columns of `CURVE_COLUMNS`."""
     tables = []
     measured = [span for span in spanned if span.shared is None]
     for what, own in [(what, spanned) for what in DRAWN] + [(RATE, measured)]:

@@ -1,4 +1,4 @@
-"""Figure of a workload's predicted time on a hypothetical cluster, with every assumption."""
+"""Figure of the predicted time of a workload on a hypothetical cluster, with all assumptions."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ RESOURCES = (CPU, NETWORK, DISK)
 
 
 def cluster_of(options: Mapping[str, Any]) -> Cluster:
-    """The machines that are thought of.
+    """Return the hypothetical cluster that the options describe.
 
     Raises:
-        UsageError: If an option has no meaning.
+        UsageError: If an option's value is not valid.
     """
     if "nodes" not in options:
         raise UsageError("nodes: say how many nodes there are to be, such as nodes = 16")

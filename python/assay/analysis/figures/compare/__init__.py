@@ -1,1 +1,1 @@
-"""Figures that compare subjects."""
+"""Figures that compare engines, versions or settings."""

@@ -22,7 +22,7 @@ OPTIONS = {
     "first": "the side that is compared with, by its name or a level of its; else the first one",
     "second": "the other side; else the one that is left",
 }
-# The factor whose levels are names of sides.
+# The factor whose levels are the names of the two sides of a comparison.
 SIDE = "side"
 
 
@@ -58,10 +58,11 @@ def figure(asked: Asked) -> Figure:
 
 
 def _sides(asked: Asked) -> tuple[Subject, ...]:
-    """The two sides that are meant.
+    """Return the two sides to compare.
 
     Raises:
-        UsageError: If an option names none of them, or there are more than two and it is not said.
+        UsageError: If an option names an unknown side, or if no option chooses between more than
+            two.
     """
     every = subjects_of(asked)
     chosen = []
@@ -91,13 +92,13 @@ def _named(asked: Asked, every: Sequence[Subject], option: str, name: str) -> Su
 
 
 def _rounds(sides: Sequence[Subject]) -> list[tuple[Run, Run]]:
-    """Runs of both sides of the rounds that have them."""
+    """Return the runs of both sides by round, without rounds in which a side has no run."""
     first, second = ({run.round: run.run for run in side.runs} for side in sides)
     return [(first[number], second[number]) for number in sorted(first) if number in second]
 
 
 def _names(sides: Sequence[Subject]) -> tuple[str, ...]:
-    """Return the names of the sides, with versions where the names alone are equal."""
+    """Return the names of the sides, with the engine versions if the names alone are equal."""
     names = [side.levels.get(SIDE, side.name) for side in sides]
     if names[0] == names[1]:
         names = [

@@ -1,4 +1,4 @@
-"""Tables that compare two sides."""
+"""Tables of a comparison of two sides."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ PRUNING = "columns"
 TOTAL = "all of it"
 OF = Column("of")
 ENDS = (Column("at least", SECONDS), Column("at most", SECONDS))
-# Less than that is what sums of other numbers leave.
+# A smaller difference in seconds is a rounding error of sums.
 DUST_S = 1e-10
 DIFFERS = {True: "yes", False: "no", None: "-"}
 
 
 def tables_of(comparison: TwoSides, names: Sequence[str]) -> tuple[Table, ...]:
-    """All tables that have rows."""
+    """Return all tables of a comparison that have rows."""
     made = [_forest(comparison, names), *_gain_tables(comparison), *_side_tables(comparison, names)]
     return tuple(table for table in made if table.rows)
 
@@ -51,7 +51,7 @@ def _forest(comparison: TwoSides, names: Sequence[str]) -> Table:
 
 
 def _gain_tables(comparison: TwoSides) -> Iterator[Table]:
-    """Tables of what explains the difference, by cause, by statement and by both."""
+    """Yield tables of the difference by cause, by statement, and by cause and statement."""
     gain, shown = comparison.gain, not is_noise(comparison)
     if gain is None:
         return
@@ -69,7 +69,7 @@ def _gain_tables(comparison: TwoSides) -> Iterator[Table]:
 
 
 def _side_tables(comparison: TwoSides, names: Sequence[str]) -> Iterator[Table]:
-    """Tables of plans, reads, tails, CPU time and settings of both sides."""
+    """Yield tables of plans, reads, latency tails, CPU time and settings of both sides."""
     sides = tuple(Column(name, SECONDS) for name in names)
     both = (*sides, Column("difference", SECONDS), *ENDS)
     columns = (OF, Column("what"), Column("says"), *sides)
@@ -95,7 +95,7 @@ TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
 
 
 def is_noise(comparison: TwoSides) -> bool:
-    """Return whether the total difference is within noise, so that it has no shares."""
+    """Return whether the total difference is within noise. Then shares of it have no meaning."""
     whole = next((ratio for ratio in comparison.ratios if ratio.what == WHOLE), None)
     if whole is None or comparison.gain is None:
         return True
@@ -103,12 +103,12 @@ def is_noise(comparison: TwoSides) -> bool:
 
 
 def whole_of(gain: SplitGain | None) -> str:
-    """Return the name of the unit that is compared: a transaction, or a pass."""
+    """Return the name of the compared unit of work: a transaction, or a pass."""
     return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
 
 
 def statement_label(operation: str | None, statement: str | None) -> str:
-    """Return the label of a statement or an operation; without one, `all operations`."""
+    """Return the label of a statement or operation; `all operations` if no name is given."""
     return "all operations" if operation is None else name_of(operation, statement)
 
 
@@ -135,7 +135,8 @@ def _gain(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         differs = None if row.is_noise is None else not row.is_noise
         yield cause, row.seconds.value, *_ends(row.seconds), share, DIFFERS[differs]
     ends = gain.total.interval
-    # As the sentences say it: the interval of a ratio may hold 1 where that of seconds holds no 0.
+    # Use the same test of noise as the sentences: the interval of a ratio may contain 1 although
+    # the interval of seconds excludes 0.
     differs = None if ends is None else shown
     yield TOTAL, total, *_ends(gain.total), 1.0 if shown else None, DIFFERS[differs]
 
@@ -175,7 +176,7 @@ def _causes(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
 
 
 def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
-    """Rows of differing plans and reads by statement; equal changes are one row."""
+    """Yield rows of differing plans and reads by statement; equal changes share a row."""
     for (operation, statement), own in evidence.items():
         name = statement_label(operation, statement)
         changes = () if own.plans is None else own.plans.changes
@@ -198,7 +199,7 @@ def _sum(seconds: Iterable[float | None]) -> float | None:
 
 
 def _pruning(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
-    """Rows of columns read by statement and table; unneeded or unequal reads first."""
+    """Yield rows of columns read, by statement and table; unneeded or unequal reads come first."""
     rows = [
         (statement_label(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
         for key, evidence in comparison.evidence.items()
@@ -208,11 +209,11 @@ def _pruning(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
 
 
 def is_remarkable(counts: Sequence[Cell]) -> bool:
-    """Return whether unneeded columns are read, or the sides read different numbers.
+    """Return whether a side reads unneeded columns, or the sides read different numbers of columns.
 
     Args:
-        counts: Numbers of columns that the first side reads and needs, then the second; None if not
-            reported.
+        counts: Number of columns that the first side reads, that it needs, and the same for the
+            second side; None if not reported.
     """
     first, first_needs, second, second_needs = counts
     wasted = first != first_needs or second != second_needs
@@ -220,7 +221,7 @@ def is_remarkable(counts: Sequence[Cell]) -> bool:
 
 
 def _counts(columns: TableColumns | None) -> tuple[int | None, int | None]:
-    """Columns that are read, and that are needed."""
+    """Return the number of columns that are read, and that are needed; None if not reported."""
     return (None, None) if columns is None else (len(columns.read or ()), len(columns.needed))
 
 

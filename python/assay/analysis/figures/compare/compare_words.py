@@ -1,4 +1,4 @@
-"""Sentences that sum up a comparison of two sides."""
+"""Sentences that summarise a comparison of two sides."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
     from assay.analysis.compare.ratios import Ratio
     from assay.analysis.compare.sides import TwoSides
 
-# Smaller shares are in the table, and in no sentence.
+# Causes with a smaller share of the difference are only in the table.
 SHARE_MIN = 0.03
-# Of the whole: a part of a difference that may be none is in a sentence from here on.
+# If the difference is within noise, its parts are named from this share of the first side's time
+# on.
 PART_MIN = 0.01
-# Of the whole: by so much more or less waiting for a CPU a comparison is of the host.
+# If waits for a CPU differ by this share of the first side's time, the host disturbed the
+# comparison.
 DISTURBED_MIN = 0.03
 CAUSES_MAX = 5
 STATEMENTS_MAX = 3
-# Causes that name statements: what else would a reader ask first.
+# Causes that are named together with their statements.
 OF_STATEMENTS = (PLAN, COLUMNS, READS)
 
 
 def says_of(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
-    """Sentences, the most important first."""
+    """Yield sentences on the comparison, the most important first."""
     whole = _ratio(comparison, WHOLE)
     if whole is None or comparison.gain is None:
         yield "One of the sides succeeded in nothing, so there is nothing to compare."
@@ -76,7 +78,7 @@ def _whole_ratio(comparison: TwoSides, names: Sequence[str], whole: Ratio) -> st
 
 
 def _explained(gain: SplitGain) -> str:
-    """Sentence on the share of the difference that each cause explains beyond noise."""
+    """Return a sentence with the share of the difference that each cause explains beyond noise."""
     total = gain.total.value
     way = "more" if total > 0 else "less"
     lead = f"Of the {text(abs(total), SECONDS)} {way}"
@@ -96,7 +98,7 @@ def _explained(gain: SplitGain) -> str:
 
 
 def _within_noise(gain: SplitGain) -> str:
-    """Sentence for a difference within noise, with its parts that are beyond noise."""
+    """Return a sentence on a difference within noise, with its parts that are beyond noise."""
     parts = [
         f"{_cause(gain, row)} {text(abs(row.seconds.value), SECONDS)}"
         f" {'more' if row.seconds.value > 0 else 'less'}"
@@ -114,7 +116,7 @@ def _within_noise(gain: SplitGain) -> str:
 
 
 def _cause(gain: SplitGain, row: GainRow) -> str:
-    """A cause with the statement that it is of above all, where that says more."""
+    """Return the name of a cause, with its main statements if the cause depends on statements."""
     (cause,) = row.key
     if cause not in OF_STATEMENTS:
         return str(cause)
@@ -125,7 +127,7 @@ def _cause(gain: SplitGain, row: GainRow) -> str:
 
 
 def _statement_shares(gain: SplitGain) -> Iterator[str]:
-    """Statements that add most to the difference."""
+    """Yield sentences on the statements that contribute most to the difference."""
     total = gain.total.value
     shares = [
         f"{statement_label(*row.key)} {text(row.seconds.value / total, SHARE)}"
@@ -137,7 +139,7 @@ def _statement_shares(gain: SplitGain) -> Iterator[str]:
 
 
 def _disturbed(gain: SplitGain) -> Iterator[str]:
-    """Sentence on the difference without waits for a CPU, where these differ notably."""
+    """Yield a sentence on the difference without waits for a CPU, if these differ notably."""
     queued = next((row for row in gain.by_cause if row.key == (FOR_A_CPU,)), None)
     if queued is None or abs(queued.seconds.value) < DISTURBED_MIN * gain.first_s:
         return
@@ -171,7 +173,7 @@ def _changed_plans(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
 
 
 def _planning(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
-    """The optimiser's time of the statement in which it differs most, if it does at all."""
+    """Yield a sentence on the statement whose planning time differs most; nothing within noise."""
     for difference in comparison.planning:
         operation, statement, step = difference.key
         ends = difference.seconds.interval
@@ -210,7 +212,7 @@ def _chance(comparison: TwoSides) -> str:
 
 
 def notes_of(comparison: TwoSides, rounds: int) -> Iterator[str]:
-    """Notes on the method."""
+    """Yield notes on the method of the comparison."""
     yield (
         f"{rounds} rounds, each compared in itself, because its runs stood side by side; intervals"
         " are of 95 %, of log ratios and of differences, by Student's t."

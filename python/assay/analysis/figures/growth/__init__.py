@@ -1,1 +1,1 @@
-"""Figures of clients and scale."""
+"""Figures of growth with the number of clients and the scale of the data."""

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 FITTED: ChartKind = "fitted"
 CURVES = "curves: "
-# Places along the axis at which a fitted line is drawn.
+# Number of points of a fitted line along the axis.
 PLACES = 48
 
 
 def curve_tables(
     swept: Sequence[Swept], levels: Sequence[int], drawn: Sequence[Quantified]
 ) -> tuple[Table, ...]:
-    """A table for each quantity that is drawn, as `CURVE_COLUMNS` has it."""
+    """Return a table for each drawn quantity, with the columns of `CURVE_COLUMNS`."""
     tables = []
     for what in drawn:
         rows = [row for sweep in swept for row in _rows(sweep, what, levels)]

@@ -1,4 +1,4 @@
-"""Figure of throughput and latency by clients, with the scalability law and the limit."""
+"""Figure of throughput and latency by number of clients, with the fitted scalability law."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 CLIENTS = "clients"
 OPTIONS = {"factor": "the factor whose levels are numbers of clients; without it clients"}
-# Where a level does this much less than the one before it, throughput is said to fall.
+# Throughput counts as falling if it is below this share of the previous level's.
 FALLS = 0.97
-# A law that is off by more, as the root of the mean square, does not tell where its knee is.
+# A law with a larger relative error (root mean square) does not locate the knee.
 OFF_MIN = 0.15
 
 
@@ -37,7 +37,7 @@ def _metric(name: str) -> Callable[[Run], float | None]:
 
 
 def _retries_each(run: Run) -> float | None:
-    """Attempts made again for each operation that succeeded."""
+    """Return the number of retries for each operation that succeeded; None if none did."""
     load = summary_of(run).load
     done = None if load is None else load.all_operations
     return done.retries / done.ok if done is not None and done.ok else None
@@ -94,7 +94,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def clients_of(run: Run) -> int | None:
-    """Return the number of concurrent sessions of a run; None if the run is not a load."""
+    """Return the number of concurrent sessions of a run; None for a run without a load."""
     load = load_of(run.facts)
     return None if load is None else load.clients
 
@@ -128,7 +128,7 @@ def _measures(swept: Sequence[Swept], levels: Sequence[int]) -> Iterator[Measure
 
 
 def _peak(sweep: Swept, what: Quantified) -> Spread | None:
-    """Return the largest value over all numbers of clients."""
+    """Return the largest value over all numbers of clients; None without a value."""
     spreads = (sweep.of(what, clients) for clients in sweep.runs)
     return max((value for value in spreads if value), key=lambda value: value.middle, default=None)
 
@@ -147,7 +147,7 @@ def _table(swept: Sequence[Swept]) -> Table:
 
 
 def _rounds_table(swept: Sequence[Swept]) -> Table:
-    """Operations a second over rounds, beside the law; and what a specification calls them."""
+    """Return the table of operations a second, with the law's value and the specified rates."""
     rates = sorted({name for sweep in swept if (name := _rate_name(sweep.first))})
     columns = [Column("subject"), Column(CLIENTS, COUNT), Column("rounds", COUNT)]
     columns += [Column(name, PER_SECOND) for name in (TPS.head, "lowest", "highest", "by the law")]
@@ -173,7 +173,7 @@ def _rate_name(run: Run) -> str | None:
 
 
 def _rate(runs: Sequence[StudyRun], name: str) -> float | None:
-    """Return the median over rounds of the rate that a specification calls `name`."""
+    """Return the median over rounds of the rate that the specification calls `name`."""
     by_run = [summary_of(run.run).transactions for run in runs]
     rates = [
         transactions.rate
@@ -217,7 +217,7 @@ def _law_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
 
 
 def _limits_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
-    """Table of an operation's time by cause, with the fewest clients and with most."""
+    """Return the table of an operation's time by cause, for the fewest and the most clients."""
     columns = (
         Column("subject"),
         Column("cause"),
@@ -258,7 +258,7 @@ def _says(sweep: Swept) -> Iterator[str]:
 
 
 def _throughput(sweep: Swept) -> str:
-    """Throughput with the fewest clients, at its maximum, and with most clients."""
+    """Return a sentence on throughput with the fewest clients, at its maximum, with the most."""
     rates = {n: rate.middle for n in sweep.runs if (rate := sweep.of(TPS, n)) is not None}
     first, last = min(rates), max(rates)
     best = max(rates, key=lambda n: rates[n])
@@ -283,7 +283,7 @@ def _knee(sweep: Swept) -> str:
 
 
 def _doubt(sweep: Swept) -> str:
-    """Return a clause with the error of the law, where that is large."""
+    """Return a clause with the error of the fitted law; empty if the error is small."""
     error = sweep.fits[TPS.key].error
     return f" (the law is off by {percent_text(error)})" if error >= OFF_MIN else ""
 
@@ -295,12 +295,12 @@ def _ends(ends: tuple[float, float] | None) -> str:
 
 
 def _number(clients: float) -> str:
-    """Number of clients with one decimal, such as `5.3`: the knee is a point of a line."""
+    """Return a number of clients with one decimal, such as `5.3`: a fitted knee is no integer."""
     return "no end" if clients == float("inf") else f"{clients:.1f}"
 
 
 def _waste(sweep: Swept) -> Iterator[str]:
-    """Sentence on time in failed attempts with most clients, where it is at least 1 %."""
+    """Yield a sentence on time in failed attempts with the most clients, if it is at least 1 %."""
     last = max(sweep.runs)
     wasted, again = sweep.of(WASTED, last), sweep.of(AGAIN, last)
     if wasted is None or again is None or wasted.middle < 0.01:  # noqa: PLR2004 - a hundredth

@@ -1,4 +1,4 @@
-"""Figure of a workload at several scales: growth of its costs, and split of its time."""
+"""Figure of a workload at several scales: growth of its costs, and the split of its time."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _factor(asked: Asked) -> str:
-    """The factor whose levels are scales."""
+    """Return the factor whose levels differ in scale."""
     option = asked.options.get("factor")
     factors = list(dict.fromkeys(name for run in asked.runs for name in run.levels))
     if option is not None or SCALE in factors:
@@ -105,10 +105,10 @@ def _factor(asked: Asked) -> str:
 
 
 def _targets(asked: Asked) -> tuple[float, ...]:
-    """Scales that are extrapolated to.
+    """Return the scales to which the figure extrapolates costs.
 
     Raises:
-        UsageError: If an entry is not a valid scale.
+        UsageError: If the option contains an invalid scale.
     """
     option = asked.options.get("extrapolate")
     several = option if isinstance(option, list | tuple) else [] if option is None else [option]
@@ -125,7 +125,7 @@ def _beyond(comparison: Compared, targets: Sequence[float]) -> list[float]:
 
 
 def _measures(comparisons: dict[str, Compared]) -> Iterator[Measure]:
-    """Ratios and exponents of costs, and shares at the smallest and at the largest scale."""
+    """Yield cost ratios, growth exponents, and shares at the smallest and the largest scale."""
     keys = dict.fromkeys(key for comparison in comparisons.values() for key in comparison.costs)
     for key in keys:
         has = {
@@ -164,7 +164,7 @@ def _measures(comparisons: dict[str, Compared]) -> Iterator[Measure]:
 
 
 def _ratios(cost: Scaled) -> Spread | None:
-    """Ratio of a cost at the largest size to the smallest, over rounds that have both."""
+    """Return the ratio of a cost at the largest to the smallest size, over rounds with both."""
     assert cost.law is not None  # noqa: S101 - only those are asked for
     ends: dict[int, dict[float, float]] = {}
     for point in cost.points:
@@ -239,7 +239,7 @@ def _missing(
 
 
 def _without_law(name: str, comparison: Compared, targets: Sequence[float]) -> Iterator[str]:
-    """Costs that have no law, and scales to which none is needed."""
+    """Yield sentences on costs without a growth law, and on scales that need no extrapolation."""
     why = [f"{cost.title} ({cost.why_not})" for cost in comparison.costs.values() if cost.why_not]
     if why:
         yield f"{name}: the law of {listed(why)}"

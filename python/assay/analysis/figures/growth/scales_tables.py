@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 LAWS, RATIOS, SHARES_OF = "laws", "ratios", "shares of "
 PER_CPU, BEYOND = "work of a CPU second", "beyond"
-# What costs are of that are not the whole's.
+# Subjects of costs that do not concern the whole workload.
 NOT_OF_THE_WHOLE = {MEMORY: "the engine", DATA: "the data"}
 CURVES, QUERIES = "curves: ", "queries"
 DIGITS = 3
 DIFFERS = {True: "yes", False: "no", None: "-"}
-# So many of the engine's own counts are drawn and said; so many queries are drawn.
+# Maximum number of the engine's own counters in charts and sentences, and of queries in charts.
 COUNTED_MAX, QUERIES_MAX = 2, 8
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart of costs by size, both axes logarithmic.
+    """A chart of costs by size, with two logarithmic axes.
 
     Attributes:
         name, title: Name of the chart, and its title, which names the values.
-        axis: What its places are.
-        unit: Unit of its values.
-        curves: Cost by name of the curve.
+        axis: Title of the size axis.
+        unit: Unit of the costs.
+        curves: Cost that each curve draws, by the curve's name.
     """
 
     name: str
@@ -49,12 +49,12 @@ class Drawn:
 
     @property
     def table(self) -> str:
-        """The name of the table that it draws."""
+        """Return the name of the table that the chart draws."""
         return f"{CURVES}{self.name}"
 
 
 def table_name(name: str, subject: str, comparisons: Mapping[str, Compared]) -> str:
-    """Return the name of a subject's table, which includes the subject if there are several."""
+    """Return the name of a subject's table, with the subject's name if there are several."""
     return name if len(comparisons) == 1 else f"{name} {subject}"
 
 
@@ -65,7 +65,7 @@ def tables_of(
     costs: bool,
     shares: bool,
 ) -> tuple[Table, ...]:
-    """All tables that have rows."""
+    """Return all tables that have rows."""
     made: list[Table] = []
     for name, comparison in comparisons.items():
         if costs:
@@ -224,7 +224,7 @@ def _shares(
 
 
 def drawn_curves(comparisons: Mapping[str, Compared]) -> Iterator[Drawn]:
-    """Charts by size: the first costs with a line a subject, then each subject's queries."""
+    """Yield charts by size: main costs with a line per subject, then each subject's queries."""
     if not comparisons:
         return
     unit = next(iter(comparisons.values())).sizes[0].unit
@@ -263,7 +263,7 @@ def _whole(comparisons: Mapping[str, Compared]) -> str:
 
 
 def _curves(drawn: Drawn) -> Table:
-    """The measured points with their lowest and highest, and the line of the law."""
+    """Return the table of a chart: measured points with their spread, and the fitted line."""
     rows: list[tuple[Cell, ...]] = []
     for name, cost in drawn.curves.items():
         if cost.law is None:

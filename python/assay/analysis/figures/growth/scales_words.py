@@ -1,4 +1,4 @@
-"""Sentences that sum up a workload at several scales."""
+"""Sentences that summarise a workload at several scales."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 TEN, NEAR = 10.0, 0.005
 WHOLE_FROM, TENTHS_FROM = 100.0, 10.0
-# An exponent within this of 1 is said to be one, where no interval says more.
+# An exponent this close to 1 counts as 1 if it has no interval.
 IN_PROPORTION = 0.05
 SHIFTS_MAX = 4
-# Of what has been measured; a law says nothing of what begins beyond it.
+# Extrapolation beyond this multiple of the measured scales is doubtful.
 FAR = 10.0
 
 
@@ -43,14 +43,14 @@ def says_of(
     costs: bool,
     shares: bool,
 ) -> Iterator[str]:
-    """Sentences, the most important first.
+    """Yield sentences on growth and shares, the most important first.
 
     Args:
-        comparison: What was run.
-        further: Scales that were not.
+        comparison: Comparison of the measured scales.
+        further: Extrapolated scales, which were not run.
         name: Name of the subject; empty if there is only one.
         costs: Whether costs are requested.
-        shares: Whether shares are.
+        shares: Whether shares are requested.
     """
     lead = f"{name}: " if name else ""
     if costs:
@@ -76,7 +76,7 @@ def times_text(times: float) -> str:
 
 
 def _growth(comparison: Compared) -> str:
-    """Growth of costs, such as `10 times the data: 7.1 times the look-ups, 3.2 times the time`."""
+    """Return the growth of costs, such as `10 times the data: 7.1 times the look-ups`."""
     factor = comparison.factor
     much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_text(factor)
     ends = f"{comparison.sizes[0].text} to {comparison.sizes[-1].text}"
@@ -101,7 +101,7 @@ def _number(times: float) -> str:
 
 
 def _power(comparison: Compared) -> Iterator[str]:
-    """The exponent of the time, and the queries that grow most and least."""
+    """Yield sentences on the exponent of time, and on the queries that grow most and least."""
     law = comparison.law(WHOLE_TIME)
     if law is None:
         return
@@ -126,7 +126,7 @@ def _query(cost: Scaled) -> str:
 
 
 def _short(law: PowerLaw) -> str:
-    """An exponent with its interval."""
+    """Return an exponent with its interval as text."""
     ends = law.exponent.interval
     between = "" if ends is None else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
     return f"{law.exponent.value:.2f}{between}"
@@ -148,7 +148,7 @@ def exponent_text(law: PowerLaw) -> str:
 
 
 def _measure_different_things(comparison: Compared) -> Iterator[str]:
-    """The finding that shares shift, or that none does."""
+    """Yield sentences on shares of time that change with scale, or on their absence."""
     ends = f"{comparison.sizes[0].text} and {comparison.sizes[-1].text}"
     shifted = [(breakdown, breakdown.shifted) for breakdown in comparison.shares]
     if any(own for _, own in shifted):
@@ -168,7 +168,7 @@ def _measure_different_things(comparison: Compared) -> Iterator[str]:
 
 
 def _no_shift(comparison: Compared, ends: str) -> str:
-    """Sentence that no share shifts, or that rounds differ too much to know."""
+    """Return a sentence that no share changes, or that rounds differ too much to decide."""
     of = listed([breakdown.of for breakdown in comparison.shares])
     most = max(breakdown.largest_unseen for breakdown in comparison.shares)
     up_to = text(most, SHARE)
@@ -181,7 +181,7 @@ def _no_shift(comparison: Compared, ends: str) -> str:
 
 
 def _shifts(shifts: Sequence[Shift]) -> str:
-    """List shifts of shares, such as `optimiser/parse from 14 % to 2.2 %`."""
+    """Return changes of shares as text, such as `optimiser/parse from 14 % to 2.2 %`."""
     return listed(
         [
             f"{shift.name} from {text(shift.means[0], SHARE)} to {text(shift.means[-1], SHARE)}"
@@ -204,7 +204,7 @@ def _moved_share(comparison: Compared) -> Iterator[str]:
 
 
 def _efficiency(comparison: Compared) -> Iterator[str]:
-    """Sentence on the work of a CPU second at the largest scale beside the smallest."""
+    """Yield a sentence on work per CPU second at the largest scale compared with the smallest."""
     for efficiency in comparison.efficiencies[:1]:
         work, cpu = efficiency.work.law, efficiency.cpu.law
         if work is None or cpu is None:
@@ -221,7 +221,7 @@ def _efficiency(comparison: Compared) -> Iterator[str]:
 
 
 def _exceptions(comparison: Compared) -> Iterator[str]:
-    """Return costs that one exponent does not describe, and plans that differ."""
+    """Yield sentences on costs that one exponent does not describe, and on plans that change."""
     for cost in headline(comparison, COUNTED_MAX):
         if cost.law is not None and cost.law.is_bent:
             yield (
@@ -239,7 +239,7 @@ def _exceptions(comparison: Compared) -> Iterator[str]:
 
 
 def _extrapolation(comparison: Compared, there: Extrapolated) -> str:
-    """Sentence with the extrapolated costs of a scale that was not run."""
+    """Return a sentence with the extrapolated costs of a scale that was not run."""
     keys = (WHOLE_TIME, CPU_TIME, READ_BYTES, MEMORY_PEAK)
     parts = [
         f"{comparison.costs[key].title} {text(there.costs[key].value, comparison.costs[key].unit)}"
@@ -252,7 +252,7 @@ def _extrapolation(comparison: Compared, there: Extrapolated) -> str:
 
 
 def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
-    """Sentences on what the laws leave out at a scale that was not run."""
+    """Yield caveats of the growth laws at a scale that was not run."""
     far = f"{there.size} is {times_text(there.beyond)} as large as the largest scale that was run"
     doubt = (
         "; so far outside that a law of the measured scales says little"
@@ -284,7 +284,7 @@ def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
 
 
 def _other_laws(comparison: Compared, there: Extrapolated) -> Iterator[str]:
-    """Sentences on the time by a law with a fixed part, and on which law fits better."""
+    """Yield sentences on the time predicted by a law with a fixed part, and on the better fit."""
     law = comparison.law(WHOLE_TIME)
     if law is None or WHOLE_TIME not in there.otherwise:
         return
@@ -299,7 +299,7 @@ def _other_laws(comparison: Compared, there: Extrapolated) -> Iterator[str]:
 
 
 def _fit(law: PowerLaw) -> str:
-    """Clause on the largest error of both laws; two scales fit both exactly."""
+    """Return a clause on the largest error of both laws; with two scales both fit exactly."""
     if len(law.sizes) == 2:  # noqa: PLR2004 - both go through two points
         return "; both laws fit two scales exactly"
     laws = (law.at, law.with_fixed_part)
@@ -323,7 +323,7 @@ def _capacity_bytes(there: Extrapolated, memory: str) -> float | None:
 
 
 def notes_of(comparisons: Mapping[str, Compared], *, costs: bool, shares: bool) -> Iterator[str]:
-    """Notes on the method."""
+    """Yield notes on the method of fitting and extrapolation."""
     if not comparisons:
         return
     if costs:

@@ -1,4 +1,4 @@
-"""A subject at several numbers of clients, with its figures at each."""
+"""A subject at several numbers of clients, with its quantities at each."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Quantified:
     """A quantity that is reported for each number of clients.
 
     Attributes:
-        key: Behind the number of clients, of a measure.
-        title: Title for readers.
-        head: Head of its column.
-        unit: Unit, as in `quantities.text`.
-        of: Returns the value for a run.
+        key: Second part of a measure's key, after the number of clients.
+        title: Title of the quantity for readers.
+        head: Heading of the quantity's table column.
+        unit: Unit of the quantity, as in `quantities.text`.
+        of: Function that returns the quantity of a run.
     """
 
     key: str
@@ -42,12 +42,12 @@ class Quantified:
 
 @dataclass(frozen=True)
 class Swept:
-    """A subject by clients.
+    """A subject with its runs at each number of clients.
 
     Attributes:
         runs: Runs by number of clients.
         fits: Fitted laws, by the key of the quantity.
-        limit: Resource that limits it; None if not known.
+        limit: Resource that limits the throughput; None if not known.
     """
 
     subject: Subject
@@ -57,20 +57,20 @@ class Swept:
 
     @property
     def first(self) -> Run:
-        """Return the record of one of its runs."""
+        """Return the record of the subject's first run."""
         return next(iter(self.runs.values()))[0].run
 
     @property
     def name(self) -> str:
-        """Name of the subject."""
+        """Return the name of the subject."""
         return self.subject.name
 
     def of(self, what: Quantified, clients: int) -> Spread | None:
-        """Return the spread of a quantity over the rounds of a number of clients."""
+        """Return the spread of a quantity over the rounds with this number of clients."""
         return spread(what.of(run.run) for run in self.runs.get(clients, ()))
 
     @property
     def knee_at(self) -> Quantity | None:
-        """The knee of its operations a second."""
+        """Return the knee of the throughput curve, in clients; None if the law has none."""
         fit = self.fits.get(TPS_KEY)
         return None if fit is None else fit.knee_at

@@ -1,4 +1,4 @@
-"""The contiguity of reads in a study's runs that traced every request, for figures."""
+"""Contiguity of reads in runs that traced every device request, for figures of a study."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def why_not_traced(run: Run) -> str:
 def _middle_trace(
     subject: Subject, operation: str | None
 ) -> tuple[Contiguity, dict[str, Any]] | None:
-    """Return the contiguity of the middle run, and the row of the operation; None means unknown."""
+    """Return the contiguity of the middle run's reads and the operation's row; None if unknown."""
     run = middle_run(subject.runs, operation).run
     trace, reads = _contiguity(run), query_reads(run, operation)
     if trace is None or reads is None or is_disturbed(run, operation):

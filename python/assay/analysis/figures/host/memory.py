@@ -112,7 +112,7 @@ def _peaks(run: Run) -> tuple[MemoryPeak, ...]:
 
 
 def _query_operations(run: Run) -> list[OperationSummary]:
-    """Operations that are queries, with what each took."""
+    """Return the operations of a run that are queries, without refresh functions."""
     test = run.facts.get("test")
     refreshes = () if test is None else refresh_names(test)
     return [
@@ -130,7 +130,7 @@ def _source(run: Run) -> str:
 
 
 def _larger_alone(run: Run) -> str:
-    """Clause on a query that alone takes more memory than each stream."""
+    """Return a clause on a query that alone takes more memory than each stream; else empty."""
     together, most = _streams_peak(run), next(iter(_peaks(run)), None)
     if together is None or most is None or most.streams > 1:
         return ""
@@ -149,7 +149,7 @@ def _bytes_of(run: Run, query: str) -> float | None:
 
 
 def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
-    """The queries that took most, most first."""
+    """Return measures of the queries with the largest memory peaks, largest first."""
     names = dict.fromkeys(
         op.name for subject in subjects for op in _query_operations(subject.first)
     )
@@ -163,7 +163,7 @@ def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
 def _whole(
     subjects: tuple[Subject, ...], scale: float | None, streams: int | None
 ) -> Iterator[Measure]:
-    """Measures of the throughput test's peak, and of the peak at a larger scale."""
+    """Yield measures of the throughput test's memory peak, and of the peak at a larger scale."""
     beside: dict[str, Spread] = by_subject(
         (
             subject.name,
@@ -184,7 +184,7 @@ def _whole(
 
 
 def _streams_peak(run: Run) -> MemoryPeak | None:
-    """The most that streams took together, of all throughput tests of a run."""
+    """Return the largest memory peak of the streams together, over a run's throughput tests."""
     return max(
         (peak for peak in _peaks(run) if peak.streams > 1),
         key=lambda peak: peak.bytes,
@@ -193,7 +193,7 @@ def _streams_peak(run: Run) -> MemoryPeak | None:
 
 
 def _deciding_peak(run: Run) -> MemoryPeak | None:
-    """Return the peak to extrapolate from: of all streams, else of the largest query."""
+    """Return the peak to extrapolate from: of all streams together, else of the largest query."""
     return _streams_peak(run) or next(iter(_peaks(run)), None)
 
 
@@ -206,7 +206,7 @@ def _target(asked: Asked) -> tuple[float | None, int | None]:
 
 
 def _scale_and_streams(run: Run, scale: float | None, streams: int | None) -> tuple[float, int]:
-    """Scale and streams that are extrapolated to from a run."""
+    """Return the scale and the number of streams to which a run's memory is extrapolated."""
     mine = float(run.facts["request"]["scale"])
     larger = larger_scales(run.facts, 0.0)
     to = 100 * mine if scale is None else scale
@@ -239,7 +239,7 @@ def _charts(queries: list[Measure]) -> tuple[Chart, ...]:
 
 
 def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
-    """One sentence of all subjects, if there are several."""
+    """Yield one sentence about all subjects; nothing for a single subject."""
     far = measures[-1]
     if len(far.values) > 1:
         peaks = each_text((name, text(peak.middle, BYTES)) for name, peak in far.values.items())

@@ -1,4 +1,4 @@
-"""The device reads of each run of a study while its query ran, for several figures."""
+"""Device reads of each run of a study during its query, for several kinds of figures."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ if TYPE_CHECKING:
     from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
-# More than this share of a device's reads for others, and its figures are not the query's.
+# With a larger share of the device's reads by other processes, its figures do not describe the
+# query.
 OTHERS_MAX = 0.1
 
 
 @dataclass(frozen=True)
 class QueryReads:
-    """Means over the executions of one operation in one run. Unobserved values are None.
+    """Means over an operation's executions in one run. Values that were not observed are None.
 
     Attributes:
         operation: Name of the operation.
-        seconds: Service time.
-        reads: Requests that the device was given.
-        read_bytes: Bytes of these reads.
-        mean_read_bytes: Bytes of one read.
-        reads_per_s: While the operation ran.
-        read_bytes_per_s: While it ran.
-        util_share: Share of its time in which the device was busy.
+        seconds: Service time of the operation.
+        reads: Number of read requests to the device.
+        read_bytes: Bytes that the device read.
+        mean_read_bytes: Mean size of a read in bytes.
+        reads_per_s: Reads a second while the operation ran.
+        read_bytes_per_s: Bytes read a second while the operation ran.
+        util_share: Share of the operation's time in which the device was busy.
         usr_share, sys_share, iowait_share, idle_share, steal_share: Shares of the time of all CPUs.
     """
 
@@ -56,9 +57,9 @@ FIELDS = tuple(name for name in QueryReads.__dataclass_fields__ if name != "oper
 
 
 def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
-    """The reads of an operation of a run, by default of the one that takes longest.
+    """Return the device reads of one operation of a run, by default of the longest operation.
 
-    The result is None if executions overlap, or none succeeded.
+    The result is None if executions overlap, or if no execution succeeded.
     """
     rows = operation_reads(run)
     operations = rows["operation"].unique().to_list()
@@ -78,9 +79,9 @@ def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
 
 
 def others_share(run: Run, operation: str | None = None) -> float | None:
-    """Share of the device's reads that the engine's processes did not request; None if unknown.
+    """Return the share of device reads by processes other than the engine's; None if unknown.
 
-    A device counts the reads of all programs, so its figures include theirs.
+    The device counts the reads of all programs, so its figures include reads of other processes.
     """
     reads = query_reads(run, operation)
     if reads is None or not reads.read_bytes:
@@ -90,18 +91,18 @@ def others_share(run: Run, operation: str | None = None) -> float | None:
 
 
 def is_disturbed(run: Run, operation: str | None = None) -> bool:
-    """Return whether reads of others are too many to charge the device's to the query."""
+    """Return whether other processes read too much to attribute the device's reads to the query."""
     return (others_share(run, operation) or 0.0) > OTHERS_MAX
 
 
 def disturbance_text(run: Run, operation: str | None = None) -> str:
-    """Return a clause with the share of reads that were for others."""
+    """Return a clause with the share of device reads by other processes."""
     share = text(others_share(run, operation), SHARE)
     return f"{share} of what the device read meanwhile was for others: repeat it where it is quiet"
 
 
 def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
-    """Return the run with the median time of the query, the lower one of two."""
+    """Return the run with the median query time; the lower of two middle runs."""
     pairs = [(query_reads(run.run, operation), run) for run in runs]
     timed = sorted(
         ((reads.seconds, place) for place, (reads, _) in enumerate(pairs) if reads is not None)
@@ -113,7 +114,7 @@ def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
 
 
 def span_s(run: Run, operation: str | None) -> tuple[float, float] | None:
-    """The span of the operation's first execution, in seconds since the measured part began."""
+    """Return begin and end of the operation's first execution, in seconds of the measured part."""
     reads = query_reads(run, operation)
     if reads is None:
         return None

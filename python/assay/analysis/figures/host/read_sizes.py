@@ -1,4 +1,4 @@
-"""Figure of the disk's reads a second by their size, sequential and random."""
+"""Figure of the disk's sequential and random reads a second by read size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPTIONS: dict[str, str] = {}
 SUBJECT = "this disk"
 CURVES = "curves"
 AT_ONCE = 16
-# By what stands in a measure's key: what is measured, and of how many reads at once.
+# Part of a measure's key: pattern of reads, path of reads, and number of concurrent reads.
 WAYS = {
     "sequential": (SEQUENTIAL, DIRECT, 1),
     "random": (RANDOM, DIRECT, 1),
@@ -66,14 +66,14 @@ def figure(asked: Asked) -> Figure:
 
 
 def curve_table(rows: tuple[tuple[Cell, ...], ...]) -> Table:
-    """Points of curves of reads a second by their size."""
+    """Return a table of curves: reads a second by read size."""
     units = (None, None, BYTES, PER_SECOND, PER_SECOND, PER_SECOND, None)
     columns = tuple(map(Column, CURVE_COLUMNS, units))
     return Table(CURVES, "what the chart draws", columns, rows)
 
 
 def curves(ceiling: Ceiling) -> tuple[tuple[Cell, ...], ...]:
-    """The curves of a disk as rows of `curve_table`."""
+    """Return the curves of a disk's ceiling as rows of `curve_table`."""
     return tuple(_points(ceiling, ceiling.sizes()))
 
 

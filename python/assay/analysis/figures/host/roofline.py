@@ -1,4 +1,4 @@
-"""Compares a query's reads with the disk's ceiling for reads of their size."""
+"""Compares a query's reads with the disk's ceiling for reads of the same size."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ COLUMNS = (
     Column("disk, many at once", COUNT, 4),
 )
 NO_CEILING = "the disk's ceiling was not measured: the part of kind ceiling has no run"
-# So many times as many reads of many at once are worth a sentence.
+# The gain of concurrent reads is mentioned from this factor on.
 NOTABLY_MORE = 1.5
 SEVERAL = 1.5
 
@@ -114,7 +114,7 @@ def placed_reads(run: Run, ceiling: Ceiling, operation: str | None = None) -> Pl
 
 @lru_cache(maxsize=256)
 def reads_of(run: Run, operation: str | None = None) -> Reads | None:
-    """Return the disk reads of an operation of a run; None if unknown, or without any."""
+    """Return the disk reads of a run's operation; None if not known, or if it read nothing."""
     observed = None if is_disturbed(run, operation) else query_reads(run, operation)
     if observed is None or not observed.mean_read_bytes or observed.reads_per_s is None:
         return None
@@ -122,7 +122,7 @@ def reads_of(run: Run, operation: str | None = None) -> Reads | None:
 
 
 def _mean_queue_depth(run: Run, operation: str | None) -> float | None:
-    """Requests under way while there were any, over the operation's first execution."""
+    """Return the mean number of concurrent requests, over the busy time of the first execution."""
     device, span = data_device(run), span_s(run, operation)
     if device is None or span is None:
         return None
@@ -156,7 +156,7 @@ def _measures(
 def _points(
     subjects: tuple[Subject, ...], ceiling: Ceiling, operation: str | None
 ) -> Iterator[tuple[Cell, ...]]:
-    """A point per run."""
+    """Yield a point of the chart for each run."""
     for subject in subjects:
         for run in subject.runs:
             placed = placed_reads(run.run, ceiling, operation)

@@ -1,4 +1,4 @@
-"""CPUs and the data's device while an operation runs, over time and as a whole."""
+"""Figure of the CPUs and the data's device while an operation runs, over time and in total."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {"operation": "its name; without it the one that takes longest"}
 MEGA, KIB = 1e6, 1024
-# By key of a measure: title, unit, field of `QueryReads`, and by how much that is divided.
+# By key of a measure: its title, its unit, the field of `QueryReads`, and the divisor of its value.
 MEASURED = {
     "seconds": ("seconds of the query", SECONDS, "seconds", 1.0),
     "reads": ("reads of the device", COUNT, "reads", 1.0),
@@ -57,7 +57,7 @@ COLUMNS = (
     Column("KiB a read", "KiB"),
     Column("in the queue", COUNT, 3),
 )
-# What is shown before the operation begins and after it ended, in intervals of the probe.
+# Margin that is shown before and after the operation, in sampling intervals.
 MARGIN_INTERVALS = 1.5
 
 
@@ -130,12 +130,12 @@ def _each_run(subjects: tuple[Subject, ...], operation: str | None) -> Table:
 
 
 def _plain(unit: str) -> str:
-    """Return the unit of a column whose heading already names the rate's subject."""
+    """Return the unit of a column whose heading names the counted thing already."""
     return COUNT if unit in (PER_SECOND, MB_PER_SECOND) else unit
 
 
 def _over_time(subject: Subject, operation: str | None) -> Iterator[tuple[Cell, ...]]:
-    """The run of the middle round: a row for each sample around the operation's first execution."""
+    """Yield a row for each sample around the first execution, from the run with the median time."""
     run = middle_run(subject.runs, operation).run
     device, span = data_device(run), span_s(run, operation)
     if device is None or span is None:
@@ -147,7 +147,7 @@ def _over_time(subject: Subject, operation: str | None) -> Iterator[tuple[Cell, 
     begun_s, ended_s = span
     interval_s = float(run.facts["request"]["probe_interval_s"])
     margin_s = MARGIN_INTERVALS * interval_s
-    # Both probes look at their own moments: each row has the CPUs' nearest sample.
+    # The disk and the CPU probe sample at different times: each row has the nearest CPU sample.
     rows = disks.join_asof(
         cpus.drop("seconds"), on="time_s", strategy="nearest", tolerance=interval_s
     ).filter(pl.col("time_s").is_between(begun_s - margin_s, ended_s + margin_s))

@@ -1,4 +1,4 @@
-"""The figure of a power test's time by the data in memory at its start."""
+"""Figure of a power test's time by the data in memory at its start."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 OPTIONS: dict[str, str] = {}
 FACTOR = "state"
-# Runs of one state differ by as much without a reason.
+# Repeated runs from one state may differ by this share.
 NOTABLE = 0.1
-# From the one that finds nothing in memory to the one that finds all.
+# States ordered from no data in memory to all data in memory.
 IN_ORDER = ("cold", "os-warm", "loaded", "hot")
 COLUMNS = (
     Column("subject"),
@@ -82,12 +82,12 @@ def figure(asked: Asked) -> Figure:
 
 @lru_cache(maxsize=256)
 def state_of(run: Run) -> StartingState | None:
-    """The state in which a run began."""
+    """Return the state of memory and caches at a run's start; None if not known."""
     return starting_state(run)
 
 
 def seconds_once(run: Run) -> float | None:
-    """Return the seconds of one pass: of the first power test, or else the sum of medians."""
+    """Return the seconds of one pass: of the first power test, or else the sum of median times."""
     test = test_of(run)
     if test is None:
         return value_of(run, BY_NAME[TOTAL])
@@ -193,7 +193,7 @@ def _says(
 
 
 def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
-    """One sentence of all subjects, if there are several: the first state beside the last."""
+    """Yield one sentence about all subjects that compares the first state with the last."""
     first, last = by_key[states[0]].values, by_key[states[-1]].values
     both = [name for name in first if name in last]
     if len(both) > 1 and len(states) > 1:
@@ -204,7 +204,7 @@ def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
 def _power_says(
     name: str, by_state: dict[str, float], base: str, by_key: dict[str, Measure]
 ) -> str:
-    """Clause on power by state: its geometric mean weighs short operations like long ones."""
+    """Yield clauses on power by state. Its geometric mean weighs all operations equally."""
     powers = {
         state: by_key[f"{state}_power"].values[name].middle
         for state in by_state
@@ -234,7 +234,7 @@ def _notes(subjects: tuple[Subject, ...]) -> Iterator[str]:
 def _contradictions(
     subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
 ) -> Iterator[str]:
-    """Sentences on states with more in memory that took longer all the same."""
+    """Yield sentences on states that took longer although more data were in memory."""
     by_key = {measure.key: measure for measure in measures}
     for subject in subjects:
         measured = [state for state in states if subject.name in by_key[state].values]

@@ -1,4 +1,4 @@
-"""The figure of a power test's use of the machine, from the same work in streams."""
+"""Figure of the share of the machine that a power test uses, from the same work in streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 OPTIONS: dict[str, str] = {}
-# Key, title, unit, what of a `Utilisation`.
+# Key of a measure, its title, its unit, and the field of `Utilisation`.
 PARTS = (
     ("power_seconds", "power test", SECONDS, "power_s"),
     ("elapsed_seconds", "throughput test", SECONDS, "elapsed_s"),
@@ -29,7 +29,7 @@ PARTS = (
     ("share", "utilised by the power test", SHARE, "share"),
 )
 EVEN = 0.02
-# Shares of single runs that are further apart are of tests that found different states.
+# If the shares of single runs are further apart, the two tests started from different states.
 APART_MAX = 0.25
 
 
@@ -90,7 +90,7 @@ def _spread(subject: Subject, name: str) -> Spread | None:
 
 
 def _share_of_middles(measures: tuple[Measure, ...]) -> Measure:
-    """The share of the middle times, so that it is what they give; lowest and highest of runs."""
+    """Return the share from median times, with the lowest and the highest share of the runs."""
     by_key = {measure.key: measure.values for measure in measures}
     values = {}
     for name, share in by_key["share"].items():
@@ -114,7 +114,7 @@ def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 
 
 def _in_all(subjects: list[Subject], share: Measure) -> Iterator[str]:
-    """One sentence of all subjects, if there are several."""
+    """Yield one sentence about all subjects; nothing for a single subject."""
     if len(subjects) > 1:
         shares = [
             (subject.name, text(share.values[subject.name].middle, SHARE)) for subject in subjects

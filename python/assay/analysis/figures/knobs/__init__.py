@@ -1,1 +1,1 @@
-"""Figures of settings that were varied or searched."""
+"""Figures of settings that a study varied or searched."""

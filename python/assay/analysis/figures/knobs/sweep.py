@@ -1,4 +1,4 @@
-"""One metric over the levels of a factor, a line for each level of the other factors."""
+"""Figure of one metric over the levels of a factor, a line for each combination of other levels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _single_level(levels: list[str], factor: str) -> tuple[str, ...]:
-    """Say that there is nothing to compare, where only one level was run."""
+    """Return a note if only one level was run, so that nothing can be compared; else empty."""
     if len(levels) > 1:
         return ()
     return (f"of {factor.removeprefix('set.')} only {levels[0]} was run: nothing to compare with",)
@@ -119,7 +119,7 @@ def _table(
 
 
 def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str) -> str | None:
-    """Sentence on the best level, and on whether it differs by more than noise."""
+    """Return a sentence on the best level and whether it differs from others by more than noise."""
     levels = [
         (measure.title, measure.values[name]) for measure in measures if name in measure.values
     ]

@@ -1,4 +1,4 @@
-"""A knob's response with intervals, both sides of its trade below it, and if it took effect."""
+"""Figure of a knob: the metric by level, the counters of its trade-off, and its effect."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _names(asked: Asked, key: str) -> tuple[str, ...]:
 def _measures(
     trades: Mapping[str, Trade], places: Mapping[str, float | None], metric: Metric
 ) -> Iterator[Measure]:
-    """Measures of each level for comparison with an article: `10K time`, `10K scheduling`."""
+    """Yield measures by level, such as `10K time`, `10K scheduling`, to compare with an article."""
     what = "time" if metric.unit == SECONDS else metric.name
     for level, at in places.items():
         quantities: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
@@ -164,7 +164,7 @@ def _variability(_: Trade, level: Level) -> Spread | None:
 
 
 def _main(trade: Trade, side: str) -> Moved | None:
-    """Return the counter that represents a side."""
+    """Return the counter that represents a side of the trade-off; None without one."""
     return next(iter(shown_first(getattr(trade, side))), None)
 
 
@@ -180,7 +180,7 @@ def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
 
 
 def _quantities(trades: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
-    """Return key, title and unit of the message quantities that were counted at a level."""
+    """Return the key, title and unit of each message quantity that was counted at a level."""
     quantities = (
         (message.name, message.title, message.unit)
         for trade in trades.values()

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from assay.analysis.figures.subjects import Subject
     from assay.analysis.metrics import Metric
 
-    # Values by round, by a level of each of both factors.
+    # The metric's values by round, by level of the first and of the second factor.
     Cells = Mapping[tuple[str, str], Mapping[int, float]]
 
 
 def grid_figure(asked: Asked, metric: Metric, factor: str, other: str) -> Figure:
-    """The figure of two factors: a table a subject, drawn by colour."""
+    """Return the figure of two factors: a heat map for each subject."""
     down, across = (list(places_of(asked.runs, axis)) for axis in (factor, other))
     having = tuple(run for run in asked.runs if {factor, other} <= set(run.levels))
     subjects = subjects_of(replace(asked, runs=having), without=(factor, other))
@@ -109,7 +109,7 @@ def _table(
 
 
 def _says(name: str, cells: Cells, metric: Metric) -> str:
-    """The best combination, and those that do not differ from it."""
+    """Return a sentence on the best combination, and on combinations within noise of it."""
     sign = 1 if metric.is_better == "lower" else -1
     means = {key: geometric_mean_of(list(rounds.values())) for key, rounds in cells.items()}
     best = min(means, key=lambda key: sign * means[key].value)
@@ -133,7 +133,7 @@ def _differs(cell: Mapping[int, float], best: Mapping[int, float]) -> bool:
 def _measures(
     made: Mapping[str, Cells], down: list[str], across: list[str], metric: Metric
 ) -> Iterator[Measure]:
-    """A measure a combination: `10K 2`."""
+    """Yield a measure for each combination of levels, such as `10K 2`."""
     for down_level in down:
         for across_level in across:
             values = {

@@ -1,4 +1,4 @@
-"""Tables of a knob's trade: the curve with both sides, counters, and what was read back."""
+"""Tables of a knob's trade-off: the response curve, its counters, and the values in force."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CURVES = "curves"
 RESPONSE, SCHEDULING, BLOCKING = "response", "scheduling", "blocking"
 NUMBERS = ("value", "low", "high")
-# Counters of a side that are drawn.
+# Maximum number of drawn counters for each side.
 DRAWN_MAX = 2
 READ_BACK_COLUMNS = (
     Column("subject"),
@@ -38,7 +38,7 @@ def tables_of(
     places: Mapping[str, float | None],
     metric: Metric,
 ) -> tuple[Table, ...]:
-    """All tables; the first is the curve with the first counter of each side."""
+    """Return all tables; the first has the metric's curve and the first counter of each side."""
     if not trades:
         return ()
     short = factor.removeprefix("set.")
@@ -102,7 +102,7 @@ def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
 
 
 def shown_first(counters: Sequence[Moved]) -> list[Moved]:
-    """Return the available counters in the order of display: those that are not zero first."""
+    """Return the available counters in display order: those that are not zero first."""
     return sorted(
         (counter for counter in counters if counter.values),
         key=lambda counter: not any(counter.means.values()),
@@ -110,7 +110,7 @@ def shown_first(counters: Sequence[Moved]) -> list[Moved]:
 
 
 def _shared(trades: Mapping[str, Trade], side: str) -> Moved | None:
-    """The first counter of a side that was counted of all subjects."""
+    """Return the first counter of a side that was counted for all subjects; None without one."""
     every = [
         {counter.name: counter for counter in shown_first(getattr(trade, side))}
         for trade in trades.values()
@@ -156,7 +156,7 @@ def _first(trades: Mapping[str, Trade], short: str) -> Table:
 
 
 def _counters(trades: Mapping[str, Trade], short: str) -> Table:
-    """Counters of both sides and those that have to move, a row each: units differ."""
+    """Return the table of both sides' counters and of required ones, one counter per row."""
     levels = list(dict.fromkeys(level.name for trade in trades.values() for level in trade.levels))
     columns = (
         Column("subject"),
@@ -210,7 +210,7 @@ def _read_back(trades: Mapping[str, Trade]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _model(trades: Mapping[str, Trade], short: str) -> Table:
-    """Messages on paper and as they were counted; empty of engines that are no cluster."""
+    """Return the table of predicted and counted messages; empty unless the engine is a cluster."""
     columns = (
         Column("subject"),
         Column(short),
@@ -260,7 +260,7 @@ def _drawn(trades: Mapping[str, Trade], metric: Metric) -> Iterator[tuple[Cell, 
 
 
 def _mean_and_ends(values: tuple[float, ...]) -> tuple[float | None, ...]:
-    """A counter's mean and its interval; nothing is counted less often than never."""
+    """Return a counter's mean and its interval; the lower end is at least 0."""
     mean = mean_of(values)
     low, high = mean.interval or (None, None)
     return mean.value, None if low is None else max(0.0, low), high

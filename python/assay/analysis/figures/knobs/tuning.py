@@ -1,4 +1,4 @@
-"""Figure of a search for better settings: recommendation, runs, and effect of each knob."""
+"""Figure of a search for better settings: recommendation, runs, and the effect of each knob."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ OPTIONS = {
     "failed": "settings of which a run failed without a record, with the reason",
 }
 LEADERS_MAX = 8
-# Ends of an interval that are a hundred times apart say nothing.
+# An interval whose ends differ by a factor of 100 or more is not shown.
 WIDE = math.log(100)
 SEARCHED, HELD_OUT = "search", "hold-out"
-# Parts of a tune as a chart names them.
+# Names of a search's phases in the chart.
 PHASES = {SEARCH: "searched", RACE: "raced", HOLD_OUT: "held out"}
 LEADER = (
     Column("of"),
@@ -144,7 +144,7 @@ def _refused(
     metric: Metric,
     failed: Mapping[str, str],
 ) -> str:
-    """Sentence on why nothing is recommended."""
+    """Return a sentence on the reason for recommending no setting."""
     lead = "Nothing is recommended:"
     best = min(held, key=lambda hold_out: hold_out.mean or 0.0, default=None)
     if best is not None and best.setting in failed:
@@ -172,11 +172,11 @@ def _refused(
 
 
 def _gain_text(hold_out: HoldOut, metric: Metric) -> str:
-    """Return the change of the metric in words, with its interval."""
+    """Return the change of the metric as text, with its interval."""
     mean = change_text(_change(hold_out.mean or 0.0, metric))
     if hold_out.interval is None or hold_out.interval[1] - hold_out.interval[0] >= WIDE:
         return f"{mean} (too few pairs to say how far)"
-    # Both ends have their own direction: the better one stands first.
+    # Each end has its own sign; the better end comes first.
     ends = [_change(end, metric) for end in hold_out.interval]
     if ends[0] * ends[1] > 0:
         low, high = sorted(map(abs, ends))
@@ -185,19 +185,19 @@ def _gain_text(hold_out: HoldOut, metric: Metric) -> str:
 
 
 def _change(ratio: float, metric: Metric) -> float:
-    """The share of the default by which a metric is higher, of a logarithm of costs' ratio."""
+    """Return the metric's relative change against the default, from the log of the cost ratio."""
     return gain(ratio, metric) * (1 if metric.is_better == "higher" else -1)
 
 
 def _meaning(hold_out: HoldOut) -> str:
-    """Clause that the default may be as good, where the interval contains it."""
+    """Return a clause that the default may be as good; empty if the interval excludes this."""
     if hold_out.interval is None or not hold_out.interval[0] <= 0 <= hold_out.interval[1]:
         return ""
     return ": the default may be as good, or better"
 
 
 def _cost(begun: Sequence[StudyRun]) -> str:
-    """Runs, minutes and CPU seconds."""
+    """Return the cost of the search: runs, minutes and CPU seconds."""
     runs = list({run.run.id: run.run for run in begun}.values())
     took = math.fsum(took_s(run) or 0.0 for run in runs)
     cpu = [seconds for run in runs if (seconds := _cpu_s(run)) is not None]
@@ -206,7 +206,7 @@ def _cost(begun: Sequence[StudyRun]) -> str:
 
 
 def _cpu_s(run: Run) -> float | None:
-    """Return the CPU seconds of all our processes while sampled; None without samples."""
+    """Return the CPU seconds of Assay's processes during sampling; None without samples."""
     try:
         cpus, processes = run.table("cpus"), run.table("processes")
     except RecordUnreadableError:
@@ -218,7 +218,7 @@ def _cpu_s(run: Run) -> float | None:
 
 
 def _knob_shares(ranked: Sequence[Standing]) -> Iterator[str]:
-    """Sentence on the share of variation that each knob explains."""
+    """Yield a sentence on the share of variation that each knob explains."""
     shares = sensitivities(ranked)
     if shares:
         parts = ", ".join(f"{knob} {percent_text(share)}" for knob, share in _ordered(shares))
@@ -235,12 +235,12 @@ def _plain(name: str, value: str) -> str:
 
 
 def _short(levels: Mapping[str, str]) -> str:
-    """Values alone: all settings are of the same knobs."""
+    """Return the values of a setting without knob names, since all settings have the same knobs."""
     return " / ".join(levels.values())
 
 
 def _leaders(ranked: Sequence[Standing], held: Sequence[HoldOut], metric: Metric) -> Table:
-    """Return the settings that ranked best, and the results of their hold-outs."""
+    """Return the table of the best-ranked settings and the results of their hold-out runs."""
     rows: list[tuple[Cell, ...]] = []
     sign = 1 if metric.is_better == "lower" else -1
     for out in held:
@@ -274,7 +274,7 @@ def _differs(ends: tuple[Cell, Cell]) -> str:
 
 
 def _conclusion(held: Sequence[HoldOut], metric: Metric) -> Table:
-    """Table for programs: each hold-out with its gain."""
+    """Return the table of each hold-out and its gain, for programs to read."""
     columns = (
         Column("setting"),
         Column("recommended"),
@@ -328,7 +328,7 @@ def _sensitivity(ranked: Sequence[Standing]) -> Table:
 
 
 def _progress(trials: Sequence[Trial], metric: Metric) -> Table:
-    """Table of each run by the default's run of its round, and of the best mean so far."""
+    """Return the table of each run's cost relative to its round's default, and the best mean."""
     sign = 1 if metric.is_better == "lower" else -1
     defaults = {
         (trial.part, trial.round): trial.cost for trial in trials if trial.setting == DEFAULT

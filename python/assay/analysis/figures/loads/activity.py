@@ -1,4 +1,4 @@
-"""The figure of the engine's look-up counters in the measured part."""
+"""Figure of the engine's look-up counters in the measured part."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def counted_of(run: Run) -> Mapping[str, float]:
-    """Return counts of the measured part by `meters.WORDS`; empty without such meters."""
+    """Return the counts of the measured part by `meters.WORDS`; empty without such meters."""
     window = window_of(run)
     return {} if window is None else activity_between(run, Span(*window)) or {}
 

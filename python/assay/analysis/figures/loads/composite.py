@@ -1,4 +1,4 @@
-"""Figure of power, throughput and composite of full tests, and the difference of both runs."""
+"""Figure of the power, throughput and composite metrics of full tests, and how two runs differ."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _measures(subjects: list[Subject]) -> Iterator[Measure]:
-    """The reported metrics, those of each run, and by how much both runs are apart."""
+    """Yield the reported metrics, the metrics of each run, and the difference between the runs."""
     for kind in KINDS:
         yield measure(kind, kind, PER_HOUR, subjects, partial(_reported, kind=kind))
     for kind in KINDS:
@@ -79,7 +79,7 @@ def _reported(run: Run, kind: str) -> float | None:
 
 
 def gain(run: Run, kind: str) -> float | None:
-    """Return the share by which the second run's metric is higher; None for a single run."""
+    """Return the second run's relative gain in the metric; None for a test with one run."""
     first, second = (metric_of_run(run, kind, number) for number in (1, 2))
     return second / first - 1 if first and second else None
 
@@ -125,7 +125,7 @@ def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[st
 
 
 def _in_all(by_key: dict[str, Measure]) -> Iterator[str]:
-    """One sentence of all subjects, if there are several."""
+    """Yield one sentence about all subjects; nothing for a single subject."""
     kind = next((name for name in KINDS if len(by_key[name].values) > 1), None)
     if kind is None:
         return

@@ -1,4 +1,4 @@
-"""The figure of crashes: acknowledged writes lost or found, and the time of recovery."""
+"""Figure of crashes: acknowledged writes that were lost or found, and the recovery time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from assay.analysis.figures.subjects import Subject
     from assay.record.reader import Run
 
-# Factors of runs that differ in nothing but the moments at which they were crashed.
+# The factor of runs that differ only in the time of their crash.
 MOMENT = "moment"
 OPTIONS: dict[str, str] = {}
-# What a recovered database was recovered from: how it is told of one and of several.
+# The kind of crash in words: its name, and the words for one crash and for several.
 AFTER = {
     "kill": ("SIGKILL", "kill", "kills"),
     "copy": ("copy", "copy of the device", "copies of the device"),
@@ -68,7 +68,7 @@ NAMES = (
 
 @dataclass(frozen=True)
 class _Crashed:
-    """The databases of a subject that were recovered from one kind of crash."""
+    """The recovered databases of a subject after one kind of crash."""
 
     subject: str
     kind: str
@@ -76,7 +76,7 @@ class _Crashed:
     looks: tuple[tuple[Run, RecoveredCopy], ...]
 
     def sum_of(self, name: str) -> int:
-        """Sum of a count of their comparisons."""
+        """Return the sum of a count over the comparisons of these databases."""
         return sum(int(getattr(look.comparison, name)) for _, look in self.looks)
 
     @property
@@ -181,7 +181,7 @@ def _database_rows(crash: _Crashed) -> Iterator[tuple[Cell, ...]]:
 
 
 def _remark(run: Run, look: RecoveredCopy) -> str | None:
-    """Return the error of a recovery, or the age and the key of the first lost row."""
+    """Return the error of a recovery, or the age and key of the first lost row; else None."""
     if look.error is not None or not look.comparison.first_lost:
         return look.error
     names = run.facts["workload"]["receipt"]["names"]
@@ -195,7 +195,7 @@ def _remark(run: Run, look: RecoveredCopy) -> str | None:
 
 
 def _after_s(run: Run, look: RecoveredCopy) -> float | None:
-    """Seconds from the first acknowledgement to the moment of the crash."""
+    """Return the seconds from the first acknowledgement to the crash; None if not known."""
     begun = run.table("receipts")["finished_ns"].min()
     if look.at_ns is None or not isinstance(begun, int):
         return None

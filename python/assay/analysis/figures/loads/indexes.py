@@ -1,4 +1,4 @@
-"""The figure of the work on each index, while memory filled and after that."""
+"""Figure of the work on each index, while memory filled and afterwards."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def worked(run: Run, part: str) -> tuple[IndexWork, ...] | None:
-    """Return the indexes of one part of a run; None if its engine does not report them."""
+    """Return the index work of one part of a run; None if the engine does not report it."""
     parts = parts_of(run)
     if parts is None:
         return None

@@ -1,4 +1,4 @@
-"""The figure of transaction times as a multiple of one engine's, by group of workloads."""
+"""Figure of transaction times as a multiple of one engine's times, by group of workloads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {"base": BASE, "titles": "what parts are called, by their names"}
 WORKLOAD = "workload"
-# The measure of a group whose operations weigh alike has this behind its key.
+# Suffix of the measure in which all operations of a group have equal weight.
 ALIKE = "_alike"
 GROUPS = (
     Column("group"),
@@ -51,20 +51,20 @@ OPERATIONS = (
     Column("at least", TIMES),
     Column("at most", TIMES),
 )
-# By round, workload and operation.
+# A value for each round, workload and operation.
 Place = tuple[int, str, str]
 
 
 @dataclass(frozen=True)
 class Group:
-    """The runs of one part.
+    """The runs of one part of the study.
 
     Attributes:
-        part: Name of the part.
-        key: Key of its measure.
-        title: What it is called.
-        base: Subject that others are divided by; None if there is no other subject.
-        mixes: Mixes by name of subject, then by round and workload.
+        part: Name of the study's part.
+        key: Key of the group's measure.
+        title: Title of the group.
+        base: Subject whose times are the divisor; None if there is no other subject.
+        mixes: Measured mixes by name of subject, then by round and workload.
     """
 
     part: str
@@ -75,24 +75,24 @@ class Group:
 
     @property
     def others(self) -> list[str]:
-        """Subjects other than the base."""
+        """Return the names of all subjects but the base."""
         return [name for name in self.mixes if name != self.base] if self.base else []
 
     def whole(self, name: str) -> Factor | None:
-        """Return mean latency relative to the base, as a geometric mean over workloads."""
+        """Return mean latency relative to the base, as a geometric mean over all workloads."""
         return self._over(name, lambda mix: {"": mix.mean_s})
 
     def alike(self, name: str) -> Factor | None:
-        """Return latency relative to the base, with equal weight for each operation."""
+        """Return latency relative to the base, in which each operation has equal weight."""
         return self._over(name, lambda mix: mix.means_s)
 
     def operation(self, name: str, workload: str, operation: str) -> Factor | None:
-        """Return mean latency of one operation relative to the base."""
+        """Return the mean latency of one operation relative to the base."""
         values = self.seconds(name, workload, operation)
         return times(values, self.seconds(self.base or "", workload, operation))
 
     def seconds(self, name: str, workload: str, operation: str) -> dict[int, float]:
-        """Mean latency of an operation by round."""
+        """Return the mean latency of an operation by round, in seconds."""
         return {
             number: mix.means_s[operation]
             for (number, played), mix in self.mixes.get(name, {}).items()
@@ -100,7 +100,7 @@ class Group:
         }
 
     def operations(self) -> list[tuple[str, str]]:
-        """Workloads and their operations."""
+        """Return pairs of a workload and one of its operations."""
         return list(
             dict.fromkeys(
                 (workload, operation)
@@ -111,7 +111,7 @@ class Group:
         )
 
     def _over(self, name: str, quantity: Callable[[Mix], Mapping[str, float]]) -> Factor | None:
-        """Geometric means over what both have in a round; rounds that lack some are left out."""
+        """Return a geometric mean of ratios to the base, over rounds that have all operations."""
         mine, base = (
             _flat(self.mixes.get(subject, {}), quantity) for subject in (name, self.base or "")
         )
@@ -129,7 +129,7 @@ class Group:
 
 
 def figure(asked: Asked) -> Figure:
-    """Return the figure of multiples by group."""
+    """Return the figure of time multiples by group."""
     parts = list(dict.fromkeys(run.part for run in asked.runs))
     groups = [_group(asked, part) for part in parts]
     shown = tuple(dict.fromkeys(name for group in groups for name in group.others))
@@ -243,7 +243,7 @@ def _says(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _slowest(group: Group) -> Iterator[str]:
-    """Sentences on the slowest and fastest operation of a group, which a mean hides."""
+    """Yield sentences on the slowest and fastest operation of a group, which a mean hides."""
     if len(group.operations()) < 2:  # noqa: PLR2004 - nothing to compare
         return
     for name in group.others:

@@ -1,7 +1,7 @@
-"""Mixes that clients play by themselves, by engine, size of the data and clients.
+"""Figure of query mixes that clients execute in order, by engine, data size and clients.
 
-Their rate as the specification calls it, time and CPU of a query, whether they were steady, and
-the verdict of the runs.
+The figure has the specified rate, the time and CPU time of a query, steadiness, and the verdict of
+the runs.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     RunMetric = Callable[[Run], float | None]
 
 OPTIONS: dict[str, str] = {}
-# Factors that make no subjects: each pair of their levels is a measure.
+# Factors that do not make subjects: each pair of their levels is a measure.
 WITHIN = ("scale", "clients")
-# What a rate is called that no specification names.
+# Name of the rate if no specification names it.
 NO_NAME = "mixes a second"
 ENGINE_CPU, DRIVER_CPU = "engine_cpu_seconds_per_operation", "driver_cpu_seconds_per_operation"
 PERCENTILES = ("latency_seconds_p50", "latency_seconds_p99")
@@ -47,7 +47,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a rate: `size` units of `size_name` at a scale, and a number of clients."""
+    """Position of a rate: data size (`size` units of `size_name`), scale, and number of clients."""
 
     scale: float
     size: float
@@ -64,7 +64,7 @@ class Point:
     runs: tuple[StudyRun, ...]
 
     def over_rounds(self, metric: RunMetric) -> Spread | None:
-        """Return median and ends of a metric over the runs."""
+        """Return the median and the extremes of a metric over the runs."""
         return spread([metric(run.run) for run in self.runs])
 
     def middle(self, metric: RunMetric) -> float | None:
@@ -114,7 +114,7 @@ def _mixes(run: Run) -> Mixes | None:
 
 
 def _points(asked: Asked) -> tuple[Point, ...]:
-    """Subjects at their places, by size and then clients."""
+    """Return each subject at its positions, sorted by size and then by number of clients."""
     groups: dict[tuple[str, Place], list[StudyRun]] = {}
     for run in asked.runs:
         if (mixes := _mixes(run.run)) is None:
@@ -133,7 +133,7 @@ def _rate_name(run: Run) -> str:
 
 
 def _rate(run: Run) -> float | None:
-    """The figure that the specification names first; without one, mixes a second."""
+    """Return the specification's first figure of a run; mixes a second without a specification."""
     mixes = _mixes(run)
     if mixes is None:
         return None
@@ -141,7 +141,7 @@ def _rate(run: Run) -> float | None:
 
 
 def _mean_query_s(run: Run) -> float | None:
-    """Mean time of a query, whichever it is."""
+    """Return the mean time over all executed queries, in seconds; None without any."""
     mixes = _mixes(run)
     count = sum(query.executions for query in mixes.queries) if mixes is not None else 0
     return mixes.operations_s / count if mixes is not None and count else None
@@ -180,7 +180,7 @@ def _values(points: Sequence[Point], metric: RunMetric) -> dict[str, Spread]:
 
 
 def _queries(points: Sequence[Point]) -> list[str]:
-    """Names of queries, in the order of the mix."""
+    """Return the names of queries in the order of the mix."""
     mixes = [sequence for point in points if (sequence := _mixes(point.runs[0].run)) is not None]
     return list(dict.fromkeys(query.name for mix in mixes for query in mix.queries))
 
@@ -221,7 +221,7 @@ def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _steady(point: Point) -> str:
-    """Return the mix from which on each round was steady."""
+    """Return the mix from which each round was steady, as text."""
     starts = [_steady_from(run.run) for run in point.runs]
     return ", ".join(dict.fromkeys(starts))
 

@@ -1,4 +1,4 @@
-"""A mix of transactions on each engine: its rate, its latency by type, and ratios to one engine."""
+"""Figure of a transaction mix on each engine: its rate, latency by type, and ratios to a base."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     RunMetric = Callable[[Run], float | None]
 
 OPTIONS = {"base": BASE}
-# Keys of measures.
+# Keys of the figure's measures.
 PER_S, LATENCY, RATE, RATIO, LATER = "tps", "latency", "rate", "latency_times", "tps_gain"
 DRAWN = ("p50", "p99")
-# From so many medians on the slowest in a hundred are a tail to speak of.
+# A 99th percentile of at least this many medians counts as a long tail.
 TAIL_MIN = 5.0
 RUNS = (
     Column("engine"),
@@ -69,7 +69,7 @@ RATIOS = (
     Column("at least", TIMES),
     Column("at most", TIMES),
 )
-# What all types together are called.
+# Name of all transaction types together.
 ALL = "all"
 
 
@@ -117,7 +117,7 @@ def _mean(run: Run) -> float | None:
 
 
 def _counted(name: str) -> RunMetric:
-    """A count of a run's mix: `retries`, `failed`."""
+    """Return a function that reads a count of a run's mix: `retries` or `failed`."""
     return lambda run: None if (mix := mix_of(run)) is None else float(getattr(mix, name))
 
 
@@ -127,12 +127,12 @@ def _rate(run: Run) -> float | None:
 
 
 def _mean_of(name: str) -> RunMetric:
-    """Mean latency of a type."""
+    """Return a function that reads the mean latency of a transaction type."""
     return lambda run: None if (mix := mix_of(run)) is None else mix.means_s.get(name)
 
 
 def _quantile_of(name: str, quantile: str) -> RunMetric:
-    """A percentile of a type's latency."""
+    """Return a function that reads a percentile of a type's latency."""
 
     def latency(run: Run) -> float | None:
         mix = mix_of(run)
@@ -145,7 +145,7 @@ def _quantile_of(name: str, quantile: str) -> RunMetric:
 
 
 def _types(subject: Subject) -> list[str]:
-    """Operations of the mix that were played, in the order of the workload."""
+    """Return the transaction types that were executed, in the order of the workload."""
     mixes = [mix for run in subject.runs if (mix := mix_of(run.run)) is not None]
     names = operations_of(subject.first)
     return [name for name in names if any(name in mix.latency for mix in mixes)]
@@ -176,7 +176,7 @@ def _measures(
 
 
 def _gains(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Factor | None]]:
-    """Versions of an engine beside its first one, and how many times its rate they have."""
+    """Yield an engine's first version, each later one, and the ratio of their rates."""
     return ((old, new, _ratio(new, old, _per_s)) for old, new in versions(subjects))
 
 
@@ -221,7 +221,7 @@ def _by_type(subjects: Sequence[Subject], types: Sequence[str]) -> tuple[tuple[C
 def _ratios(
     subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
 ) -> Iterator[Table]:
-    """Mean latency beside the base, of the mix and of each type."""
+    """Yield tables of mean latency relative to the base, for the mix and for each type."""
     if base is None:
         return
     means = {ALL: _mean, **{name: _mean_of(name) for name in types}}
@@ -252,7 +252,7 @@ def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str
 
 
 def _worst_type(subject: Subject, base: Subject, types: Sequence[str]) -> str:
-    """The type that stands worst beside the base."""
+    """Return a sentence on the type with the largest latency ratio to the base."""
     ratios = {n: f.times for n in types if (f := _ratio(subject, base, _mean_of(n))) is not None}
     if len(ratios) < 2:  # noqa: PLR2004 - nothing to compare
         return ""
@@ -261,7 +261,7 @@ def _worst_type(subject: Subject, base: Subject, types: Sequence[str]) -> str:
 
 
 def _tail(subject: Subject, types: Sequence[str]) -> str | None:
-    """The type whose slowest in a hundred are furthest from its median."""
+    """Return a sentence on the type whose 99th percentile is furthest from its median."""
     quantiles: dict[str, tuple[float, float]] = {}
     for name in types:
         median, slow = (_middle(subject, _quantile_of(name, quantile)) for quantile in DRAWN)

@@ -1,4 +1,4 @@
-"""The figure of whether the answers of every run are right."""
+"""Figure of the correctness of each run's answers."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def figure(asked: Asked) -> Figure:
 
 
 def result_of(run: StudyRun) -> CheckResult | None:
-    """Return the result of the check of answers; None if the run was not checked."""
+    """Return a run's result of the check of answers; None if answers were not checked."""
     return next((result for result in run.checks if result.check == CHECK), None)
 
 
 def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
-    """Return sentences on how many runs have right answers, and which have not."""
+    """Return sentences on the number of runs with right answers, and on the other runs."""
     results = [(subject.name, result_of(run)) for subject in subjects for run in subject.runs]
-    # A run that two parts ask for is one run.
+    # A run that belongs to two parts of the study counts once.
     runs = {run.run.id: result_of(run) for subject in subjects for run in subject.runs}
     counts = Counter(None if result is None else result.of_answers for result in runs.values())
     of = len(runs)

@@ -1,4 +1,4 @@
-"""Figure of an operation's executions: their variation, and the extra cost of the first one."""
+"""Figure of an operation's executions: their variation, and the extra cost of the first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SPREAD_COLUMNS = (
 
 
 def longest(run: Run) -> str | None:
-    """Return the operation with the longest time; None if none has a time."""
+    """Return the operation with the longest time; None if no operation has a time."""
     timed = {name: seconds for name, seconds in seconds_of(run).items() if seconds is not None}
     return max(timed, key=lambda name: timed[name], default=None)
 
@@ -63,7 +63,7 @@ def _timed(run: Run) -> pl.DataFrame:
 
 
 def spread_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """Return a row per operation: executions of all rounds, and spread of the rounds' medians."""
+    """Yield a row per operation: executions of all rounds, and the spread of rounds' medians."""
     timed = pl.concat(
         [_timed(run.run).with_columns(pl.lit(run.round).alias("round")) for run in subject.runs]
     )
@@ -88,7 +88,7 @@ def spread_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 
 
 def deviation_of(subject: Subject, chosen: str | None) -> float | None:
-    """Return the relative deviation of the chosen operation: the median of the rounds."""
+    """Return the relative deviation of the chosen operation's times, as the median over rounds."""
     deviations = []
     for run in subject.runs:
         own = _timed(run.run).filter(pl.col("operation") == (chosen or longest(run.run)))
@@ -98,7 +98,7 @@ def deviation_of(subject: Subject, chosen: str | None) -> float | None:
 
 
 def first_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    """A row per operation whose first execution is known: medians over the rounds."""
+    """Yield a row for each operation with a known first execution, with medians over rounds."""
     frames = [first_and_later(_executions(run.run)) for run in subject.runs]
     figures = [pl.exclude("operation", "in_warm_up").median()]
     medians = pl.concat(frames).group_by("operation", maintain_order=True).agg(figures)
@@ -119,7 +119,7 @@ def _more(row: dict[str, float | None], name: str) -> float | None:
 
 
 def first_execution_figure(run: Run, chosen: str | None, name: str) -> float | None:
-    """Return a figure of the chosen operation's first execution, or the median of later ones."""
+    """Return a figure of the operation's first execution, or the median of later executions."""
     wanted = chosen or longest(run)
     rows = first_and_later(_executions(run)).filter(pl.col("operation") == wanted)
     return None if rows.is_empty() else float(rows[name][0])

@@ -1,4 +1,4 @@
-"""Figure that compares the first power test with the second: the cost of the start state."""
+"""Figure that compares the first power test with the second: the cost of the starting state."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 OPTIONS: dict[str, str] = {}
 ROWS_MAX = 24
-# Deviations below this are of any two runs.
+# Any two runs may deviate by this share.
 NOTICED = 0.1
 COLUMNS = (
     Column("subject"),
@@ -52,7 +52,7 @@ COLUMNS = (
     Column("more page faults", COUNT),
     Column("more read", BYTES),
 )
-# Tables and indexes of a subject, those first of which most was cached.
+# Maximum number of a subject's tables and indexes, those with the most cached bytes first.
 CACHED_MAX = 8
 CACHED_COLUMNS = (
     Column("subject"),
@@ -97,9 +97,9 @@ def figure(asked: Asked) -> Figure:
 
 
 def _cached(subjects: tuple[Subject, ...]) -> Iterator[Table]:
-    """Table of what loading left in the engine's own cache, of each subject's first run.
+    """Yield a table of the engine's own cache after loading, from each subject's first run.
 
-    Of runs that began as loading left the engine, where the engine tells of its cache.
+    Only runs in the state `loaded` on engines that report the content of their cache have rows.
     """
     rows: list[tuple[Cell, ...]] = []
     for subject in subjects:
@@ -131,7 +131,7 @@ def _difference(run: Run) -> float | None:
 
 
 def _pairs(subject: Subject) -> pl.DataFrame:
-    """One row per operation of both power tests: the medians over the rounds."""
+    """Return one row for each operation of both power tests, with medians over rounds."""
     frames = [frame for run in subject.runs if (frame := _power_test_pairs(run.run)) is not None]
     if not frames:
         return pl.DataFrame()
@@ -179,7 +179,7 @@ def _more(row: dict[str, float | None], name: str, *, floor: bool) -> float | No
 
 
 def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
-    """One sentence of all subjects, if there are several."""
+    """Yield one sentence about all subjects; nothing for a single subject."""
     for gains in measures:
         if gains.key == f"{POWER}_gain" and len(gains.values) > 1:
             changes = each_text(

@@ -1,4 +1,4 @@
-"""The figure of engines' CPU time by kind of work, with its functions and queries."""
+"""Figure of an engine's CPU time by kind of work, with functions and queries."""
 
 from __future__ import annotations
 
@@ -43,28 +43,28 @@ if TYPE_CHECKING:
 OPTIONS = {"functions": "how many functions of each engine are shown (26)"}
 SAMPLES, PLANS = "CPU samples", "plans"
 FUNCTIONS = 26
-# Samples of which rules explain less are no profile: the engine's own account says more.
+# If rules classify a smaller share of samples, the engine's own plan times are used.
 CLASSIFIED_MIN = 0.5
-# An operation is named with a kind of work where it has this share of it.
+# An operation is named with a kind of work that has at least this share of its time.
 QUERIES_MIN = 0.08
-# Kinds below this share of every subject are in no table and no chart.
+# Kinds of work below this share in every subject are left out of tables and charts.
 SHOWN_MIN = 0.002
 NAMED_MAX, FEW = 8, 5
-# Of fewer samples it is told how far a share may be off by chance: 95 % of the time not further.
+# With fewer samples, the 95 % sampling error of a share is stated.
 SAMPLES_MIN, A_SHARE, DEVIATIONS = 1000, 0.1, 1.96
 
 
 @dataclass(frozen=True)
 class WorkProfile:
-    """The time of a run by kind of work.
+    """The time of a run, split by kind of work.
 
     Attributes:
         source: `CPU samples`, or `plans` for the engine's own times.
         seconds: Seconds by kind of work: CPU seconds of samples, or the operators' own time in
             plans.
-        queries: Operations with most of each kind of work, largest first.
-        sampled: The samples; None if the source is plans.
-        doubt: Caveat on the source. None means no caveat.
+        queries: Operations with the largest shares of each kind of work, largest first.
+        sampled: The CPU samples; None if the source is plans.
+        doubt: Caveat on the source; None means no caveat.
     """
 
     source: str
@@ -74,10 +74,10 @@ class WorkProfile:
     doubt: str | None = None
 
     def share(self, work: str) -> float | None:
-        """Return the share of a kind of work in the time; None if unknown.
+        """Return a kind of work's share of the time; None if unknown.
 
-        In samples, a kind of work without samples has share 0. Plans know only the kinds that they
-        name.
+        In CPU samples, a kind of work without samples has share 0. Plans give shares only for the
+        kinds that they name.
         """
         whole = sum(self.seconds.values())
         if work not in self.seconds and (self.source == PLANS or not self.is_explained):
@@ -168,7 +168,7 @@ def _by_plans(run: Run) -> WorkProfile | None:
 
 
 def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
-    """Return operations by kind of work, those with `QUERIES_MIN` of it or more, most first."""
+    """Return, by kind of work, the operations with at least `QUERIES_MIN` of it, most first."""
     whole = pl.col("seconds").sum().over("work")
     kept = pairs.filter(pl.col("seconds") >= QUERIES_MIN * whole).sort("seconds", descending=True)
     by_work: dict[str, list[str]] = {}
@@ -178,7 +178,7 @@ def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
 
 
 def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
-    """Shares by kind of work, what is largest anywhere first; what nobody explained is last."""
+    """Return shares by kind of work, largest first; unclassified time is last."""
     profiles = {subject.name: [profile_of(run.run) for run in subject.runs] for subject in subjects}
     seen = (
         w
@@ -187,7 +187,7 @@ def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
         if profile is not None
         for w in profile.seconds
     )
-    # What an engine does not do it does for no time: that is known as well.
+    # A kind of work without samples took no time: its share is 0, not unknown.
     kinds = dict.fromkeys((*seen, *WORDS)) if subjects else {}
     measures = [
         Measure(
@@ -232,7 +232,7 @@ def _work(subjects: tuple[Subject, ...], measures: tuple[Measure, ...]) -> Table
 
 
 def _functions(subject: Subject, count: int) -> Table | None:
-    """The functions with most samples, as a profiler lists them, with what each does."""
+    """Return a table of the functions with most samples, each with the description of its work."""
     profile = profile_of(subject.first)
     if profile is None or profile.sampled is None:
         return None
@@ -265,7 +265,7 @@ def _names(operations: list[str], most: int = NAMED_MAX) -> str:
 
 
 def _in_all(subjects: tuple[Subject, ...]) -> Iterator[str]:
-    """One sentence of all subjects, if there are several."""
+    """Yield one sentence about all subjects; nothing for a single subject."""
     if len(subjects) > 1:
         largest = [(subject.name, _largest(subject)) for subject in subjects]
         yield f"The largest kind of work is {each_text(largest)}."
@@ -317,7 +317,7 @@ def _note(subject: Subject) -> str:
 
 
 def _chance(samples: int) -> str:
-    """Return a clause on the precision of a share; empty if samples are enough."""
+    """Return a clause on the sampling error of a share; empty if there are enough samples."""
     if not 0 < samples < SAMPLES_MIN:
         return ""
     off = DEVIATIONS * math.sqrt(A_SHARE * (1 - A_SHARE) / samples)
@@ -326,7 +326,7 @@ def _chance(samples: int) -> str:
 
 
 def _reason(subject: Subject) -> str:
-    """Return why the profile is not by CPU samples."""
+    """Return the reason why the profile does not use CPU samples."""
     sampled = _by_samples(subject.first)
     if sampled is None:
         return "it has no CPU samples"

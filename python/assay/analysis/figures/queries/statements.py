@@ -1,4 +1,4 @@
-"""Figure of statements on each engine: their time, plan and reads."""
+"""Figure of statements on each engine: their times, plans and reads."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ OPTIONS = {
     "wide": "by the name of a statement another one, which is the same but reads more columns",
     "base": BASE,
 }
-# Behind the name of a statement: keys of measures.
+# Suffixes of measure keys, after the name of the statement.
 RATIO, PRUNED, READ, GAIN = "_times", "_pruning", "_columns", "_gain"
-# Below it, what columns that are not needed cost is not seen.
+# Below this factor, the cost of reading unneeded columns is not visible.
 PRUNED_MIN = 1.1
 PATHS = (Column("statement"), Column("engine"), Column("is executed by"))
 COLUMNS = (
@@ -112,7 +112,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _names(asked: Asked, subjects: Sequence[Subject]) -> list[str]:
-    """Statements that are shown, in the order in which they were asked for or found."""
+    """Return the statements of the figure, in the requested order or in the order of the runs."""
     timed = [
         name for subject in subjects for run in subject.runs for name in timed_statements(run.run)
     ]
@@ -159,7 +159,7 @@ def _measures(
 def _column_measures(
     subjects: Sequence[Subject], names: Sequence[str], wide: Mapping[str, str]
 ) -> Iterator[Measure]:
-    """Measures of columns that are read, and of the cost of reading more."""
+    """Yield measures of the number of columns read, and of the cost of reading more columns."""
     for narrow, other in wide.items():
         factors = by_subject(
             (subject.name, spread_of(_wider(subject, narrow, other))) for subject in subjects
@@ -176,7 +176,7 @@ def _wider(subject: Subject, narrow: str, other: str) -> Factor | None:
 
 
 def _columns_read(run: Run, name: str) -> float | None:
-    """Return columns that a statement reads of all its tables; None if one is unknown."""
+    """Return the number of columns that a statement reads in all tables; None if any is unknown."""
     tables = columns_by_statement(run).get(name, ())
     counts = [len(table.read) for table in tables if table.read is not None]
     return float(sum(counts)) if tables and len(counts) == len(tables) else None
@@ -185,7 +185,7 @@ def _columns_read(run: Run, name: str) -> float | None:
 def _tables(
     subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
 ) -> Iterator[Table]:
-    """Tables that have a row."""
+    """Yield the tables of the figure that have rows."""
     seconds = (Column("statement"), *(Column(subject.name, SECONDS) for subject in subjects))
     rows = [(name, *(_middle(subject, name, "median") for subject in subjects)) for name in names]
     yield Table("medians", "median latency", seconds, tuple(rows))
@@ -223,7 +223,7 @@ def _middle(subject: Subject, name: str, quantile: str) -> float | None:
 
 
 def _plan(subject: Subject, name: str) -> Plan | None:
-    """Return the plan of a statement, of the first run that has it."""
+    """Return the plan of a statement from the first run that has one."""
     plans = (plans_by_statement(run.run).get(name) for run in subject.runs)
     return next((plan for plan in plans if plan is not None), None)
 
@@ -259,7 +259,7 @@ def _read_row(subject: Subject, name: str) -> tuple[Cell, ...] | None:
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]) -> Iterator[str]:
-    """Sentences on the worst ratio of each subject, and on plans that differ by version."""
+    """Yield sentences on the worst ratio of each subject, and on plans that differ by version."""
     furthest = []
     for subject in subjects:
         ratios = {n: f.times for n in names if (f := _ratio(subject, base, n)) is not None}
@@ -281,7 +281,7 @@ def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str
 
 
 def _other_plans(subjects: Sequence[Subject], name: str) -> Iterator[str]:
-    """Return versions of one engine that execute a statement by different plans."""
+    """Yield a sentence for engine versions that execute a statement by different plans."""
     for engine in dict.fromkeys(str(subject.first.facts["engine"]["name"]) for subject in subjects):
         mine = [subject for subject in subjects if subject.first.facts["engine"]["name"] == engine]
         paths = list(_grouped(mine, name))
@@ -290,7 +290,7 @@ def _other_plans(subjects: Sequence[Subject], name: str) -> Iterator[str]:
 
 
 def _grouped(subjects: Sequence[Subject], name: str) -> Iterator[tuple[str, str]]:
-    """Subjects that execute a statement alike, and how."""
+    """Yield groups of subjects that execute a statement alike, and their access path."""
     paths = {
         subject.name: path for subject in subjects if (path := _path(subject, name)) is not None
     }
@@ -299,7 +299,7 @@ def _grouped(subjects: Sequence[Subject], name: str) -> Iterator[tuple[str, str]
 
 
 def _pruned(subjects: Sequence[Subject], wide: Mapping[str, str]) -> Iterator[str]:
-    """Sentences on the cost of more columns: what reading only needed ones saves."""
+    """Yield sentences on the cost of more columns, which shows what column pruning saves."""
     for narrow, other in wide.items():
         costs = [
             (subject.name, text(factor.times, TIMES))
@@ -320,7 +320,7 @@ def _missing(subjects: Sequence[Subject], names: Sequence[str]) -> Iterator[str]
 
 
 def _reason_missing(run: Run) -> str:
-    """Return why a run has no plans: the reason of most statements."""
+    """Return the reason why a run has no plans: the one that most statements have."""
     plans = captured(run)
     reasons = [gap.reason for gap in plans.missing]
     return plans.reason or max(reasons, key=reasons.count, default="none were told")

@@ -1,4 +1,4 @@
-"""Finds that the load generator or the client's fetching was the limit, not the engine."""
+"""Finds runs that the load generator, or the client's fetching of rows, limited."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
 
 METHOD = "client-bound"
-# A load generator that is busy for this share of what it may use delays its own operations.
+# A load generator that uses this share of its available CPU time delays operations.
 SATURATED_SHARE = 0.80
-# Waiting for the client to take rows is worth a word from a tenth of the run's time on.
+# Waiting for the client is reported from a tenth of the run's time on.
 WAITING_SHARE = 0.10
-# Operations that waited for less of their own time are not named.
+# Operations that wait for a smaller share of their own time are not named.
 NAMED_SHARE = 0.05
-# A result of fewer rows fits into a few packets, so none of them is worth leaving out.
+# A result of fewer rows fits into a few packets, so returning fewer rows saves nothing.
 ROWS_MIN = 1_000
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a saturated load generator, or else the time that the engine waited for its client."""
+    """Return the finding of a saturated load generator, or else of the engine's client waits."""
     saturated = saturation(case)
     if saturated is not None and saturated >= SATURATED_SHARE:
         return [_saturated(case, saturated)]
@@ -36,9 +36,9 @@ def find(case: Case) -> list[Finding]:
 
 
 def saturation(case: Case) -> float | None:
-    """Share that the load generator used of the CPU time it could use; None without a load.
+    """Return the share of its available CPU time that the load generator used; None without a load.
 
-    Of a fleet it is that of its busiest host.
+    For a fleet, return the share of the busiest host.
     """
     if case.fleet_share is not None:
         return case.fleet_share
@@ -73,20 +73,20 @@ def _saturated(case: Case, share: float) -> Finding:
 
 
 def _pin(case: Case) -> str:
-    """The option that gives the client CPUs; a server that ran already is not ours to pin."""
+    """Return the option that pins the client to CPUs. Assay cannot pin a running server."""
     return "--pin client=..." if case.on_running_server else "--pin engine=...,client=..."
 
 
 def _fewer(case: Case) -> Advice | None:
-    """Half as many clients; None of one, and in the power order, which has none."""
+    """Return the advice to halve the clients; None for one client, and in the power order."""
     clients = 0 if case.load is None else case.load.load.clients
     return Advice("clients", "clients", {"value": str(clients // 2)}) if clients > 1 else None
 
 
 def _waited(case: Case) -> list[Finding]:
-    """Return waiting for the client as a cause where results are large, else as a part of the time.
+    """Return waiting for the client: a cause if results are large, else a part of the time.
 
-    A result of some rows is on its way as soon as it is asked for: nothing can be left out of it.
+    A result of a few rows is sent in a few packets, so there is nothing to leave out.
     """
     case = case.with_measured("client")
     waited = at_least(case.part("client"), NAMED_SHARE)
@@ -110,15 +110,15 @@ def _waited(case: Case) -> list[Finding]:
 
 
 def _others_took_its_cpus(case: Case) -> bool:
-    """Return True if something other than the engine and the run took the client's CPUs.
+    """Return True if processes other than the engine and the run used the client's CPUs.
 
-    A client that shares its CPUs with the engine waits for them whenever the engine computes.
+    A client that shares CPUs with the engine waits while the engine computes.
     """
     return "client" in case.pinned
 
 
 def _queue_finding(case: Case, waited: Mapping[str, float], part: float) -> Finding:
-    """The client is late because it has no CPU, which the server sees as waiting for it."""
+    """Return the finding of a client that waits for a CPU, which the server sees as client wait."""
     fractions = {name: share * part for name, share in waited.items()}
     effect = case.of_run(fractions)
     claim = (

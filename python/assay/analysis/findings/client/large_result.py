@@ -1,4 +1,4 @@
-"""Results so large that sending them is much of the engine's work."""
+"""Results so large that the engine spends much of its work on sending them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "large-result"
-# The figure of an engine's counters.
+# Names of counters that the engine declares.
 SENT = "sent_bytes"
 LOGGED = "wal_bytes"
-# A result below that is on its way in a few packets.
+# A smaller result fits into a few packets.
 BYTES_MIN = 256 << 10
-# What else the kernel copied for the engine may be so much of what was sent.
+# Other copies by the kernel may be at most this share of the sent bytes.
 OTHER_SHARE_MAX = 0.25
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.05
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the kernel's part of operations that send large results."""
+    """Return the time that the kernel spent on operations that send large results."""
     sent = case.total(SENT)
     executions = sum(op.passes for op in case.operations)
     if not sent or not executions or sent / executions < BYTES_MIN:

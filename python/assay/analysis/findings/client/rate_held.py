@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from assay.analysis.load.backlog import Schedule
 
 METHOD = "rate-held"
-# A rate is held when next to nothing of it is missing.
+# An open load holds its rate if at most this share of operations is missing.
 RATE_HELD_SHARE = 0.99
-# What is advised instead leaves the engine some room.
+# The advised rate leaves the engine some spare capacity.
 ROOM_SHARE = 0.85
 
 
@@ -46,7 +46,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _to_try(went: Schedule, speed: float | None) -> str:
-    """A load that leaves the engine some room."""
+    """Return the advice of a rate that leaves the engine some spare capacity."""
     if speed is not None:
         slower = float(f"{speed * ROOM_SHARE * went.done_per_s / went.rate_per_s:.2g}")
         return f"--speed {slower:g}, or more --clients"

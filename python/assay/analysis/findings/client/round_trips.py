@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 METHOD = "round-trips"
-# Two statements of one shape are what many a transaction is made of.
+# Many transactions have two statements of one shape, so two are not reported.
 REPEATED_MIN = 3.0
-# Ordinary transactions repeat statements, such as one a line of an order. An operation of which so
-# much is one statement is little else than that statement.
+# Ordinary transactions repeat some statements, such as one insert per line of an order. This share
+# of repeated statements is more than that.
 PART_MIN = 0.7
 EFFECT_MIN = 0.1
-# A statement that takes longer does work of its own; a shorter one costs what any statement does.
+# A longer statement does work of its own. A shorter one mostly costs its round trip.
 STATEMENT_S_MAX = 0.001
 NAMED_OPERATIONS = 3
 
@@ -38,11 +38,11 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Repeated:
-    """Statements of one shape within an operation.
+    """Statements of an operation that have the same shape.
 
     Attributes:
-        text: Text of the first of them.
-        count: Number of these statements per operation.
+        text: Text of the first of these statements.
+        count: Number of statements of this shape per operation.
         whole: Number of all statements per operation.
     """
 
@@ -52,12 +52,12 @@ class Repeated:
 
     @property
     def part(self) -> float:
-        """Share of the operation's round trips that one statement for all rows would save."""
+        """Return the share of round trips that a single statement for all rows would save."""
         return (self.count - 1) / self.whole
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for operations that consist mostly of one repeated statement."""
+    """Return a finding for operations that consist mostly of one repeated statement."""
     repeated = {
         name: most
         for name, plans in case.plans.items()
@@ -127,11 +127,12 @@ def _times(case: Case, operation: str) -> Sequence[StatementTimes]:
 
 
 def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Repeated | None:
-    """Return the most repeated statements of one shape in an operation; None without frequent ones.
+    """Return an operation's most repeated statements of one shape; None if none is frequent.
 
     Args:
         plans: Plans of the operation's statements, each with its text.
-        times: Number of executions of each statement. Empty means each once per operation.
+        times: Number of executions of each statement. If empty, each is executed once per
+            operation.
     """
     per_operation = {statement.name: statement.per_operation for statement in times}
     counts: dict[str, float] = {}

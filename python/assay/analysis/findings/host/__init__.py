@@ -1,1 +1,1 @@
-"""Findings about the host: other programs, and limits."""
+"""Findings about the host: other programs, and resource limits."""

@@ -1,4 +1,4 @@
-"""Operations that spent much of their CPU time in the kernel, with their page faults."""
+"""Finds operations that spent much of their CPU time in the kernel, with their page faults."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "kernel-time"
-# Kernel time is worth a word when it is a fifth of an operation's and a twentieth of the run's.
+# Kernel time is reported if it is a fifth of an operation's time and a twentieth of the run's.
 KERNEL_SHARE = 0.2
 KERNEL_RUN_SHARE = 0.05
-# Fewer are those of any execution, and explain no kernel time.
+# Every execution has some page faults; fewer do not explain kernel time.
 FAULTS_MIN = 100
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding an operation whose kernel time stands out."""
+    """Return one finding for each operation with much kernel time."""
     findings = []
     for op in case.believable:
         system, user = op.where.get("cpu_system"), op.where.get("cpu_user")

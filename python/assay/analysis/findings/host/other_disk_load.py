@@ -1,4 +1,4 @@
-"""Waits for the disk while other programs used it, too."""
+"""Waits for the disk while other programs used the disk, too."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 
 METHOD = "other-disk-load"
 EFFECT_MIN = 0.05
-# Slower writers are the host's own housekeeping, which hardly keeps a disk from working.
+# Programs with a lower rate are the host's own background work, which hardly delays the engine.
 RATE_MIN = 1 << 20
-# Of what the disk of the data moved: where they moved less, they are hardly in the way; where they
-# moved more, they used another disk, or what they dirtied was never written.
+# Traffic of other programs as a share of the data disk's traffic. With a smaller share they hardly
+# delay the engine. With a larger share they used another disk, or their dirty pages were not
+# written.
 OF_DISK_MIN, OF_DISK_MAX = 0.33, 1.5
 BUSY_SHARE_MIN = 0.2
-# Of what they moved; others are not named.
+# Other programs with a smaller share of this traffic are not named.
 NAMED_SHARE = 0.2
 PARTS = (("log",), ("disk_read",), ("disk_write",), ("disk",))
 NODES = {"log": "log"}
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the waiting for the disk that others can be blamed for, at its largest node."""
+    """Return the finding of disk waits that other programs caused, for the largest kind of wait."""
     others = [neighbour for neighbour in case.neighbours or () if neighbour.moved_bytes]
     moved = sum(neighbour.moved_bytes or 0.0 for neighbour in others)
     if case.disk is None or not _are_to_blame(case.disk, moved):
@@ -45,7 +46,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _are_to_blame(disk: DiskUse, moved: float) -> bool:
-    """Return True if other programs moved enough over this disk to slow the engine."""
+    """Return True if other programs read and wrote enough on the data's disk to slow the engine."""
     return (
         moved >= RATE_MIN * disk.seconds
         and OF_DISK_MIN * disk.moved_bytes <= moved <= OF_DISK_MAX * disk.moved_bytes

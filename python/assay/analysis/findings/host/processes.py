@@ -1,4 +1,4 @@
-"""Cores that each account used, as phrases for findings about CPUs."""
+"""Number of cores that an account used, as phrases for findings about CPUs."""
 
 from __future__ import annotations
 

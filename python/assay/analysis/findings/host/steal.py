@@ -1,4 +1,4 @@
-"""Time that the engine lost to others: to the hypervisor, and to neighbours on its CPUs."""
+"""Time that the engine lost to the hypervisor, and to other programs on its CPUs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from assay.model.neighbour import Neighbour
 
 METHOD = "steal"
-# Below this a quiet machine's own housekeeping would be blamed.
+# Background work of an idle machine causes a smaller effect.
 EFFECT_MIN = 0.05
-# Neighbours are blamed for queues only where they used that much of the machine.
+# Other programs are a cause of waits for a CPU only if they used this share of the machine.
 BACKGROUND_SHARE_MIN = 0.05
-# Of what others used; programs that used less are not named.
+# Programs with a smaller share of the other programs' CPU time are not named.
 NAMED_SHARE, NAMED_MAX = 0.2, 3
 QUIETER = "a quieter host"
 PINNED = ", or CPUs of its own for the engine: --pin engine=..."
@@ -89,12 +89,12 @@ def _neighbours(case: Case) -> list[Finding]:
 
 
 def _quieter(case: Case) -> str:
-    """Return advice that gives the engine CPUs; a running server cannot be pinned by Assay."""
+    """Return the advice that gives the engine its own CPUs. Assay cannot pin a running server."""
     return QUIETER if case.on_running_server else QUIETER + PINNED
 
 
 def _named(case: Case, used: Accounts) -> list[Neighbour]:
-    """Return the programs that used a good part of the CPU time that others used."""
+    """Return the programs with a large part of the other programs' CPU time."""
     neighbours = case.neighbours or ()
     return [
         neighbour for neighbour in neighbours if neighbour.cpu_s >= NAMED_SHARE * used.background_s
@@ -102,7 +102,7 @@ def _named(case: Case, used: Accounts) -> list[Neighbour]:
 
 
 def _blamed(case: Case, used: Accounts) -> float:
-    """Return the part of the waiting for a CPU that others can be to blame for."""
+    """Return the part of the waits for a CPU that other programs can have caused."""
     threads = {op.name: op.threads_at_work or 0.0 for op in case.operations}
     shares = case.shares
     queued = case.part("run_queue")

@@ -1,4 +1,4 @@
-"""Time in which a CPU limit held the engine back although it was ready to run."""
+"""Time in which the engine was ready to run but a CPU limit held it back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
 
 METHOD = "throttled"
-# A limit that is hardly ever reached costs less than times differ from pass to pass.
+# A limit that is reached more rarely costs less than the variation between passes.
 EFFECT_MIN = 0.03
 TO_TRY = "a larger CPU limit of the engine's control group (`cpu.max`), or none"
 

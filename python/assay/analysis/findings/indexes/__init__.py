@@ -1,1 +1,1 @@
-"""Findings about indexes: missing, unused, or of little use."""
+"""Findings about indexes: missing, unused, or not selective."""

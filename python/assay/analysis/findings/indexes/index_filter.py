@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 METHOD = "index-filter"
 EFFECT_MIN = 0.05
-# Where more rows are kept, an index of more columns saves little.
+# If a scan keeps more rows than this, an index with more columns saves little.
 REMOVED_SHARE_MIN = 0.9
 REMOVED_ROWS_MIN = 100
 OPERATORS = ("index scan", "bitmap scan")
@@ -26,7 +26,7 @@ FILTER = "filter "
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding an index and filter."""
+    """Return one finding for each index and filter."""
     if not case.can("index"):
         return []
     by_filter: dict[tuple[str, str, tuple[str, ...]], list[Timed]] = {}
@@ -34,9 +34,9 @@ def find(case: Case) -> list[Finding]:
         table, index = scan.node.object, _index(scan)
         if table is None or index is None or not _is_wasteful(scan):
             continue
-        # A filter by what a function returns has no column to put into an index.
+        # A filter on the result of a function has no column to index.
         filtered = indexable(_filter(scan), table)
-        # Where the filter has an index of its own, the question is why that one was not chosen.
+        # If an index serves the filter, another finding explains why it was not chosen.
         if filtered and usable_index(case, table, filtered, scan.node.schema) is None:
             columns = _columns(scan, table)
             by_filter.setdefault((table, index, columns), []).append(scan)
@@ -45,7 +45,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _index(scan: Timed) -> str | None:
-    """The index that a scan finds its rows by; of a scan by a bitmap the one below it."""
+    """Return the index that a scan finds its rows by; for a bitmap scan, the bitmap's index."""
     if scan.node.operator not in OPERATORS or (scan.node.is_full_scan and not scan.node.cut_short):
         return None
     return next((node.index for node in scan.node.walk() if node.index is not None), None)
@@ -53,7 +53,7 @@ def _index(scan: Timed) -> str | None:
 
 def _is_wasteful(scan: Timed) -> bool:
     removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
-    # Look-ups that find one row each: an index of more columns would be looked up as often.
+    # For look-ups of one row each, an index with more columns would not save look-ups.
     loops = scan.node.loops or 0.0
     if loops > 1 and removed + kept <= loops:
         return False
@@ -61,13 +61,13 @@ def _is_wasteful(scan: Timed) -> bool:
 
 
 def _filter(scan: Timed) -> str:
-    """The condition that rows are kept by after the index found them."""
+    """Return the condition that filters the rows which the index found."""
     parts = (scan.node.condition or "").split("; ")
     return " and ".join(part.removeprefix(FILTER) for part in parts if part.startswith(FILTER))
 
 
 def _columns(scan: Timed, table: str) -> tuple[str, ...]:
-    """Columns of an index that would serve both conditions."""
+    """Return the columns of an index that serves both the search condition and the filter."""
     of_filter = indexable(_filter(scan), table)
     searched = " and ".join(
         part

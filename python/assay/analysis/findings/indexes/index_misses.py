@@ -1,4 +1,4 @@
-"""Finds the index that misses the cache most: pages read for each row found in it."""
+"""Finds the index with the most cache misses: pages read for each row found through it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
 
 METHOD = "index-misses"
-# Of fewer pages, which index they are of is chance.
+# With fewer pages read, their distribution over indexes is due to chance.
 PAGES_MIN = 1_000
-# An index of fewer of the pages read than this is not named.
+# An index with a smaller share of the pages read is not named.
 SHARE_MIN = 0.01
-# One page on so many rows is what reading on in an index costs.
+# A sequential scan of an index reads about one page for this many rows.
 MISSED_MIN = 0.001
 NAMED_INDEXES = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the index with the most pages read on its rows, and the one with most pages."""
+    """Return the index with the most pages read per row, and the index with the most pages read."""
     work = read_index_work(case.counters)
     pages = sum(index.reads or 0.0 for index in work)
     if pages < PAGES_MIN:
         return []
     relevant = [index for index in work if (index.reads or 0.0) >= SHARE_MIN * pages]
-    # An index of which more pages than rows are told has rows that nobody counted.
+    # An index with more pages read than rows found has rows that were not counted.
     missing = [
         index for index in relevant if index.missed is not None and MISSED_MIN <= index.missed <= 1
     ]

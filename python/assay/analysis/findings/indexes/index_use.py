@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from assay.model.catalogue import Alternative, Index
     from assay.model.plan import PlanNode
 
-# With the change the statement takes this much of its time at most: else the plan chosen is right.
+# The change has to reduce a statement's time to this share; otherwise the chosen plan is right.
 FASTER_MAX = 0.7
-# Of fewer rows removed, an index that serves the condition may rightly not be used.
+# If a scan removes a smaller share of rows, not using the index may be right.
 HIDDEN_REMOVED_MIN = 0.95
 _TEXT = re.compile(r"'(?:[^']|'')*'")
-# A column as conditions name it, with its table or without.
+# A column in a condition, with or without its table's name.
 _COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
 _LIKE = r"{}\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
 _COLLATED = re.compile(r"\bcollate\s+\"?([\w.]+)", re.IGNORECASE)
-# Hints that forbid indexes, and those that allow no others.
+# Hints that forbid indexes, and hints that allow only certain indexes.
 _HINT = re.compile(
     r"\b((?:ignore|use|force)\s+(?:index|key)|no_index)\s*(?:for\s+\w+(?:\s+by)?\s*)?"
     r"\(([^)]*)\)",
@@ -35,16 +35,16 @@ _HINT = re.compile(
 )
 _NOT_INDEXED = re.compile(r"\bnot\s+indexed\b", re.IGNORECASE)
 _TEXT_TYPES = ("char", "text")
-# A column that equals a number, which no quotes are around.
+# A comparison of a column with an unquoted number.
 _NUMBER = r"{}\s*=\s*-?\d[\d.]*(?![\w'])"
-# Texts, and tables with their databases before the name of a column.
+# String literals, and qualifiers (database and table) before a column's name.
 _TEXT_OR_QUALIFIER = re.compile(
     r"('(?:[^']|'')*')|(?:[`\"]?\b[A-Za-z_]\w*[`\"]?\.)+(?=[`\"]?[A-Za-z_])"
 )
 _PARAMETER = re.compile(r"[$][\w]+|[?]")
 _CALL = re.compile(r"(?<![\w.])(\w+)\(")
 _CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
-# Words before a parenthesis that call no function.
+# Keywords that can stand before a parenthesis without calling a function.
 _NO_CALL = {"and", "or", "not", "in", "any", "all", "between", "filter", "case", "when"}
 
 
@@ -53,11 +53,11 @@ class Unused:
     """An index that a scan does not use.
 
     Attributes:
-        index: The index.
-        why: The reason, as the end of a sentence.
-        to_try: Step that makes the index usable again.
-        at: Place of the evidence.
-        alternative: The plan without this obstacle, if it was captured.
+        index: The index that the scan does not use.
+        why: Reason why the scan does not use the index, as the end of a sentence.
+        to_try: Change that makes the index usable again.
+        at: Place of the evidence in the report.
+        alternative: Plan without this obstacle, if it was captured.
         key: SQL key of an index that serves the condition; None if no index does.
     """
 
@@ -70,9 +70,10 @@ class Unused:
 
 
 def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | None:
-    """Return the advice that brings an index back, or makes one that serves the condition.
+    """Return the advice that makes an index usable, or creates one that serves the condition.
 
-    It is a setting, a statement that makes the index usable again, or an index of an expression.
+    The advice is a setting, a statement that makes the index usable again, or an index on an
+    expression.
     """
     other = unused.alternative
     if other is not None and other.kind == "setting" and other.value is not None:
@@ -109,7 +110,7 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
 
 
 def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
-    """Return True if plans for known values use the index and are faster than the generic one."""
+    """Return True if plans for known values use the index and are faster than the generic plan."""
     return any(
         other.kind == "custom" and index.name in other.indexes and _was_faster(other)
         for other in others
@@ -117,7 +118,7 @@ def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
 
 
 def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
-    """Return the index of a scanned table that a join's condition makes unusable; None without one.
+    """Return the index of a scanned table that a join's condition makes unusable; else None.
 
     The index is unusable if the condition applies an expression to the table's column.
     """
@@ -132,7 +133,7 @@ def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
 
 
 def _is_about(condition: str, index: Index) -> bool:
-    """Return True if a condition names the index's first column."""
+    """Return True if a condition contains the first column of the index."""
     column = _leading(index)
     return re.search(rf"\b{re.escape(column)}\b", _TEXT.sub("''", condition)) is not None
 
@@ -154,7 +155,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
             return _setting_reason(case, index, other)
-    # An index that does not serve the condition may be read in full instead, which is no faster.
+    # The engine may read an index in full that does not serve the condition, which is no faster.
     if any(_was_faster(other) for other in using):
         return _estimate_reason(index, next(other for other in using if _was_faster(other)))
     if _removed(scan) < HIDDEN_REMOVED_MIN:
@@ -163,7 +164,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
 
 
 def _hint(index: Index, text: str) -> str | None:
-    """Return the hint in a statement that keeps this index from being used; None without."""
+    """Return the hint in a statement that keeps this index from being used; None without a hint."""
     for match in _HINT.finditer(text):
         names = set(re.findall(r"\w+", match[2].lower()))
         is_named = index.name.lower() in names
@@ -192,9 +193,9 @@ def _estimate_reason(index: Index, other: Alternative) -> Unused:
 def _condition_reason(
     index: Index, condition: str, column: str, scan: Timed, name: str | None = None
 ) -> Unused | None:
-    """Return what the condition does to the column so that the index cannot serve it.
+    """Return the index with the reason why a condition on its column cannot use it; else None.
 
-    `name` is a pattern of the column, where that has to be one of a certain table.
+    `name` is a pattern that matches the column, with its table if that is needed.
     """
     name, at = name or _COLUMN.format(re.escape(column)), f"plan:{scan.operation}"
     if re.search(_LIKE.format(name), condition, re.IGNORECASE):
@@ -203,10 +204,10 @@ def _condition_reason(
             f"an index of {index.table} ({column}) that compares bytes (operator class"
             " text_pattern_ops, or collation C)"
         )
-        # PostgreSQL's plans write `like` so.
+        # PostgreSQL's plans write `like` as `~~`.
         key = f"{column} text_pattern_ops" if "~~" in condition else None
         return Unused(index, why, to_try, at, key=key)
-    # As long as the condition, so that what is found in it can be cut out of that.
+    # The copy has the same length as the condition, so that match positions are valid in both.
     bare = _TEXT.sub(lambda text: f"'{' ' * (len(text[0]) - 2)}'", condition)
     if collated := _COLLATED.search(bare):
         why = f"{column} is compared in collation {collated[1]}, in which the index is not ordered"
@@ -235,7 +236,7 @@ def _condition_reason(
 
 
 def _key(expression: str) -> str | None:
-    """An expression as an index of its table has it; None if it has a value of each execution."""
+    """Return an expression as an index key; None if it contains a value of each execution."""
     bare = _TEXT_OR_QUALIFIER.sub(lambda match: match[1] or "", expression)
     return None if _PARAMETER.search(_TEXT.sub("''", bare)) else f"({bare})"
 
@@ -246,7 +247,7 @@ def _is_text(index: Index) -> bool:
 
 
 def _called(condition: str, name: str) -> slice | None:
-    """Return the span of the function call around a column; None if there is none."""
+    """Return the position of a function call around a column; None if there is no call."""
     for match in _CALL.finditer(condition):
         call = slice(match.start(), end_of_call(condition, match.end()))
         if match[1].lower() not in _NO_CALL and re.search(name, condition[call]):
@@ -255,7 +256,7 @@ def _called(condition: str, name: str) -> slice | None:
 
 
 def end_of_call(text: str, begin: int) -> int:
-    """Return the position at which the parenthesis ends that was opened just before `begin`."""
+    """Return the position of the closing parenthesis whose opening one is just before `begin`."""
     depth = 1
     for at in range(begin, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -274,7 +275,7 @@ def _was_faster(other: Alternative) -> bool:
 
 
 def _is_faster(other: Alternative) -> bool:
-    """Return True if the changed plan is clearly better, by its time or else by its cost."""
+    """Return True if the changed plan is clearly faster, by its time, or else by its cost."""
     if other.seconds is not None and other.seconds_changed is not None:
         return other.seconds_changed <= FASTER_MAX * other.seconds
     if other.cost is None or other.cost_changed is None:

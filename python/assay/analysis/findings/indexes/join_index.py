@@ -1,4 +1,4 @@
-"""Joins that read a whole table to find a few matches, which an index would find."""
+"""Joins that scan a whole table for a few matches that an index would find."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 METHOD = "join-index"
 EFFECT_MIN = 0.05
 READ_ROWS_MIN = 100
-# Matches are found one by one through an index, which pays where few rows match, and where few rows
-# ask for them.
+# An index finds matches one by one. It pays off if few rows match, and if few outer rows search.
 MATCHED_SHARE_MAX = 0.02
 ASKING_SHARE_MAX = 0.1
 NESTED_LOOP = "nested loop"
@@ -58,9 +57,9 @@ def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
 
 
 def _full_scan(node: PlanNode) -> PlanNode | None:
-    """The full scan that a side of a join is; None means something else is between them.
+    """Return the full scan at one side of a join; None if other operators are in between.
 
-    A whole index that is read without a condition is one, too.
+    An index that is read in full without a condition is a full scan, too.
     """
     while node.operator in PASSING and len(node.children) == 1:
         node = node.children[0]
@@ -69,15 +68,15 @@ def _full_scan(node: PlanNode) -> PlanNode | None:
 
 
 def rows_read(scan: PlanNode) -> float:
-    """Return how many rows a scan read, including those that it removed."""
+    """Return the number of rows that a scan read, including rows that its filter removed."""
     return (scan.rows or 0.0) + (scan.removed_rows or 0.0)
 
 
 def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
-    """Return True if few outer rows each read a whole table for few matches.
+    """Return True if few outer rows cause full scans of an inner table.
 
-    A small table is read in no time, however often. Where many more rows ask than were expected, it
-    is the estimate that was wrong. A nested loop compares each row that asks with each one read.
+    Small tables do not count. If far more outer rows came than estimated, the estimate is the cause
+    instead. A nested loop compares each outer row with each inner row.
     """
     read = rows_read(scan)
     if read / max(1.0, scan.loops or 1.0) < READ_ROWS_MIN:
@@ -104,7 +103,7 @@ def joined_column(join: Timed, scan: PlanNode) -> tuple[str, tuple[str, ...]] | 
 
 
 def table_of(alias: str, text: str) -> str:
-    """Return the table of an alias in a statement; the alias itself if there is no such table."""
+    """Return the table of an alias in a statement; the alias itself if the statement has none."""
     named = re.search(
         rf"\b(?:from|join|,)\s+([\w.\"`]+)\s+(?:as\s+)?{alias}\b", text, re.IGNORECASE
     )
@@ -147,9 +146,9 @@ def _finding(
 
 
 def join_fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
-    """Return the part of an operation's time in the join and in the side that it scans.
+    """Return the share of an operation's time in the join and in the side that is scanned.
 
-    For a join without times it is the time that no other operator took.
+    For a join without times, return the share of time that no other operator has.
     """
     inner = {id(node) for node in join.node.children[1].walk()}
     operators = [operator for operator in nodes if operator.plan is join.plan]

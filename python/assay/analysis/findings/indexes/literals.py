@@ -1,4 +1,4 @@
-"""Finds that an RDF engine reads its texts from disk, or its statements."""
+"""Finds whether an RDF store reads mainly literals or mainly statements from disk."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
 
 METHOD = "literals"
-# Of fewer pages, what they hold is chance.
+# With fewer pages read, their distribution over contents is due to chance.
 PAGES_MIN = 1_000
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the kinds of content of the pages that were read, by their share of them."""
+    """Return a finding on the contents of the pages read (texts or statements), by their share."""
     work = read_index_work(case.counters)
     pages = sum(index.reads or 0.0 for index in work if index.holds is not None)
     if pages < PAGES_MIN:

@@ -1,4 +1,4 @@
-"""Finds the locality of random look-ups: rows read sequentially, and repeats in the same place."""
+"""Finds the locality of random look-ups: rows read sequentially, and repeats in one place."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
 
 METHOD = "look-ups"
-# Of fewer, what the engine looks up for itself is a part.
+# With fewer look-ups, the engine's internal look-ups are a relevant part.
 LOOKUPS_MIN = 10_000
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the locality of random look-ups; no finding for an engine that counts none."""
+    """Return the locality of random look-ups; no finding if the engine does not count look-ups."""
     counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
     lookups, rows = counted.get(RND), counted.get(SEQ)
     if lookups is None or rows is None or lookups < LOOKUPS_MIN:

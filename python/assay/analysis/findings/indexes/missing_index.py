@@ -1,7 +1,7 @@
 """Full scans that keep a few rows, for which no index exists.
 
-The catalogue is checked first: an existing index that begins with a column of the condition is
-another cause, an unused index.
+If the catalogue has an index that begins with a column of the condition, the cause is an unused
+index instead.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from assay.model.plan import PlanNode
 
 METHOD = "missing-index"
-# An index finds rows one by one, which costs more than reading on from each kept row to the next
-# one unless few are kept. A store by column reads on faster, so there it must be fewer.
+# An index look-up per row costs more than a sequential scan unless few rows are kept. Column stores
+# scan faster, so an index must find fewer rows there.
 REMOVED_SHARE_MIN = 0.98
 REMOVED_SHARE_MIN_BY_COLUMN = 0.999
-# A scan of fewer rows is through before an index is opened.
+# A scan of fewer rows takes less time than an index look-up.
 READ_ROWS_MIN = 100
 
 _TEXT = re.compile(r"'(?:[^']|'')*'")
-# What an index is entered by stands before what its rows are then filtered by.
+# Separator between the search condition of an index and the filter on its rows.
 _AND = re.compile(r"\band\b|;", re.IGNORECASE)
 _COLLATED = re.compile(r"\bcollate\b", re.IGNORECASE)
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
@@ -47,8 +47,8 @@ _COMPARED = re.compile(
     r"(<=>|<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# What stands for a value beside a literal: a parameter, an expression that is computed once, and
-# words around several values.
+# Texts that stand for a value instead of a literal: a parameter, an expression that is computed
+# once, and keywords around several values.
 _VALUE = re.compile(
     r"<cache>\(.*|\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|const|true|false)\b",
     re.IGNORECASE,
@@ -58,7 +58,7 @@ EQUAL = ("=", "<=>", "in")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a table and the columns that its rows are filtered by."""
+    """Return one finding for each table and the columns that filter its rows."""
     if not case.can("index"):
         return []
     by_index: dict[tuple[str, str | None, tuple[str, ...]], list[Timed]] = {}
@@ -79,7 +79,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _is_by_setting(case: Case, timed: Timed) -> bool:
-    """Return True if a setting keeps the statement from a faster plan with existing indexes."""
+    """Return True if a setting prevents a faster plan that uses existing indexes."""
     others = case.alternatives.get(timed.operation, ())
     statement = timed.plan.statement
     return any(
@@ -92,7 +92,7 @@ def _is_by_setting(case: Case, timed: Timed) -> bool:
 def _is_wasteful(case: Case, node: PlanNode) -> bool:
     if not node.is_full_scan or node.removed_rows is None or node.rows is None:
         return False
-    # One that stops at the first rows in an order is another finding's.
+    # The finding `order-limit` covers scans that stop after the first rows in an order.
     if node.cut_short and node.operator != "scan":
         return False
     read = node.removed_rows + node.rows
@@ -107,7 +107,7 @@ def _removed_share(node: PlanNode) -> float:
 
 
 def indexable(condition: str | None, table: str) -> tuple[str, ...]:
-    """Columns that an index can find rows by: compared with a value, equality first.
+    """Return the columns that an index can search by, those compared for equality first.
 
     Only one range condition is useful. Conditions inside functions, in OR, or between columns of
     one row cannot use an index.
@@ -118,7 +118,7 @@ def indexable(condition: str | None, table: str) -> tuple[str, ...]:
 
 
 def equal_columns(condition: str | None, table: str) -> tuple[str, ...]:
-    """Return the columns that are compared with one value each, as `indexable` finds them."""
+    """Return the columns that are compared for equality with a value, as `indexable` finds them."""
     return _compared(condition, table)[0]
 
 
@@ -130,7 +130,7 @@ def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[
     equal: list[str] = []
     ranges: list[str] = []
     for comparison in _AND.split(text):
-        # An index in the column's own collation does not serve a comparison in another.
+        # An index in the column's own collation does not serve a comparison in another collation.
         if _COLLATED.search(comparison):
             continue
         match = _COMPARED.match(_CAST.sub("", _CAST_NAME.sub(r"\1", comparison)))
@@ -143,9 +143,9 @@ def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[
 def usable_index(
     case: Case, table: str, columns: Sequence[str], schema: str | None
 ) -> Index | None:
-    """Return an index of the table that begins with one of these columns; None without one.
+    """Return an index of the table whose first column is one of these; None without one.
 
-    A hidden, broken or partial index serves no query that does not name it, so it does not count.
+    Hidden, invalid and partial indexes do not count, because they do not serve an arbitrary query.
     """
     wanted = {column.lower() for column in columns}
     for index in case.indexes_of(table, schema):
@@ -169,13 +169,13 @@ def _catalogue_evidence(
 
 
 def _conjuncts(condition: str | None) -> int:
-    """Conditions that have to hold together; 1 where there are alternatives."""
+    """Return the number of conditions joined by AND; 1 if the condition contains OR."""
     text = _TEXT.sub("''", condition or "")
     return len([part for part in _AND.split(text) if part.strip(" ()")])
 
 
 def _belongs_to(name: str, table: str) -> bool:
-    """Return True if a column belongs to a table, which plans may number: `orders_1`."""
+    """Return True if a column belongs to a table. Plans may number tables, such as `orders_1`."""
     prefix = name.rpartition(".")[0]
     return prefix in ("", table) or re.fullmatch(rf"{re.escape(table)}_\d+", prefix) is not None
 
@@ -198,7 +198,7 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
         f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows in {name}"
         f"{likewise}; reading the others took {percent_text(case.of_run(wasted))} of the time"
     )
-    # Rows that a join elsewhere keeps out are told by no condition of the scan.
+    # The scan's condition does not mention rows that a join elsewhere removes.
     asked = first.condition
     advice, to_try = None, None if asked is None else f"an index of {table} for: {asked}"
     if columns:
@@ -227,7 +227,7 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
 
 
 def _least(case: Case, wasted: Mapping[str, float]) -> float:
-    """Share of the time that is saved if others take the CPUs that become free: CPU time alone."""
+    """Return the share of time saved if other operations use the freed CPUs: the CPU time alone."""
     on_cpu = {}
     for name, share in wasted.items():
         tree = case.trees.get(name)
@@ -240,7 +240,7 @@ def _least(case: Case, wasted: Mapping[str, float]) -> float:
 
 
 def _to_settle(scan: PlanNode, columns: Sequence[str]) -> str | None:
-    """Return what is unknown of the advised index; None if it serves the whole condition."""
+    """Return what is not known about the advised index; None if it serves the whole condition."""
     if len(columns) >= _conjuncts(scan.condition):
         return None
     if not columns:

@@ -1,4 +1,4 @@
-"""Statements that sort a whole table to return its first rows, which an index could order."""
+"""Statements that sort a whole table for its first rows, which an index could return in order."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 METHOD = "order-limit"
 EFFECT_MIN = 0.05
 READ_ROWS_MIN = 100
-# An index is read in order, row by row, which pays where few rows are wanted.
+# An ordered index is read row by row, which pays off if few rows are returned.
 KEPT_SHARE_MAX = 0.02
-# Engines call their own temporary tables so, and nobody makes an index of these.
+# Prefix of engines' internal temporary tables, which nobody can index.
 TEMPORARY = "<"
 SORTS = ("sort", "top-n")
 SCANS = ("scan", "index scan", "bitmap scan")
@@ -35,12 +35,12 @@ _COLUMN = re.compile(
     r'^"?(?:[\w$]+"?\."?)*?([\w$]+)"?(?:\s+(?:asc|desc))?(?:\s+nulls \w+)?$', re.IGNORECASE
 )
 
-# `limit 20000, 1` passes over as many.
+# `limit 20000, 1` skips 20,000 rows, too.
 _OFFSET = re.compile(r"\boffset\s+(?!0\b)|\blimit\s+[\w${}]+\s*,", re.IGNORECASE)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a table that is sorted for its first rows and has no such index."""
+    """Return one finding for each table that is sorted for its first rows without an index."""
     if not case.can("index"):
         return []
     nodes = timed_nodes(case)
@@ -57,9 +57,9 @@ def find(case: Case) -> list[Finding]:
 
 
 def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
-    """Columns of an index that finds the rows of a scan in the order of a sort; empty: none."""
+    """Return the columns of an index that returns a scan's rows in sort order; empty if none."""
     ordered = sort_columns(sort.condition)
-    # A scan by a bitmap has its condition where the bitmap is made.
+    # In a bitmap scan, the node that builds the bitmap has the condition.
     conditions = [part.condition for part in scan.walk() if part.condition]
     searched = equal_columns("; ".join(conditions), scan.object or "")
     if not ordered or (scan.operator != "scan" and not searched):
@@ -90,7 +90,7 @@ def sort_columns(condition: str | None) -> tuple[str, ...]:
 
 
 def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
-    """The scan that a sort takes its rows from, if nothing else is between them."""
+    """Yield the scan below a sort, if no other operator is in between."""
     below = node
     while len(below.children) == 1:
         below = below.children[0]
@@ -103,9 +103,9 @@ def _scan_below(node: PlanNode) -> Iterator[PlanNode]:
 
 
 def _is_wasteful(sort: Timed, scan: PlanNode) -> bool:
-    """Return True if a sort passes on few of the rows that its scan read.
+    """Return True if a sort passes on few of the rows that its scan reads.
 
-    A sort that spilled holds them all, so what is above it does not stop early.
+    A sort that spilled holds all rows, so the operators above it did not stop early.
     """
     if sort.node.spilled_bytes:
         return False
@@ -118,11 +118,10 @@ def _read(scan: PlanNode) -> float:
 
 
 def _kept(sort: Timed) -> float | None:
-    """Rows that were taken from a sort, those that an offset passes over among them.
+    """Return the number of rows taken from a sort, including rows that an offset skips.
 
-    A sort that is stopped early tells it itself; of one that gave all, the limit above does, unless
-    there is an offset that it does not count. What needs all rows, such as a window or a group,
-    stops no sort, so that what is above it does not count.
+    If a sort is stopped early, its own row count is used; otherwise the limit's, unless there is an
+    offset. Operators that need all rows, such as windows and groups, do not stop a sort early.
     """
     own, below = sort.node.rows, sort.node.children[0].rows
     if own is not None and below is not None and own < below:

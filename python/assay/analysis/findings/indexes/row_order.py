@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from assay.model.plan import PlanNode
 
 METHOD = "row-order"
-# Where more is kept, most parts of a table have something to keep, in whichever order it is. Where
-# less is kept than an index would pay for, that is what is missing.
+# If a scan keeps more rows, most blocks contain a kept row in any order. If it keeps very few, a
+# missing index is the cause instead.
 REMOVED_SHARE_MIN = 0.95
-# Parts that can be skipped have about a hundred thousand rows: less than two of them is no matter.
+# Blocks that can be skipped have about 100,000 rows. A table needs at least two of them.
 READ_ROWS_MIN = 250_000
 EFFECT_MIN = 0.05
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a table and column that scans remove most rows by."""
+    """Return one finding for each table and column whose condition removes most rows of scans."""
     if not case.advice.get("by_column", False):
         return []
     by_column: dict[tuple[str, str], list[Timed]] = {}

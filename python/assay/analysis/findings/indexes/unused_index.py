@@ -1,4 +1,4 @@
-"""Full scans for a few rows although an index exists: the reason why it is not used."""
+"""Full scans for a few rows although an index exists, and the reason why it is not used."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 METHOD = "unused-index"
 EFFECT_MIN = 0.05
-# An index finds rows one by one, which pays where few are kept.
+# An index finds rows one by one, which pays off if few rows are kept.
 REMOVED_SHARE_MIN = 0.9
 READ_ROWS_MIN = 100
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding an index that full scans do not use."""
+    """Return one finding for each index that full scans do not use."""
     by_index: dict[str, list[tuple[Timed, Unused]]] = {}
     for scan in timed_nodes(case):
         if scan.node.is_full_scan and removed_share(scan) >= REMOVED_SHARE_MIN:
@@ -44,7 +44,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _join_findings(case: Case) -> list[Finding]:
-    """Return findings of joins that read a whole table because their condition hides its index."""
+    """Return findings of joins that read a whole table because a condition hides its index."""
     nodes = timed_nodes(case)
     findings = []
     for join, scan in wasteful_joins(nodes):
@@ -82,7 +82,7 @@ def _of(
     fractions: Mapping[str, float],
     evidence: Sequence[Evidence],
 ) -> Finding:
-    """The finding of an index, with what brings it back and the command that tries that."""
+    """Return the finding of an unused index, with the change that makes it usable."""
     effect = case.of_run(fractions)
     advice, to_try = unused_advice(case, unused, effect), unused.to_try
     if advice is not None:
@@ -94,7 +94,7 @@ def _of(
 
 
 def removed_share(scan: Timed) -> float:
-    """Share of the rows that a scan read and threw away; 0 of small scans and unknown ones."""
+    """Return the share of read rows that a scan removed; 0 for small scans, or if not known."""
     removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
     return removed / (removed + kept) if removed + kept >= READ_ROWS_MIN else 0.0
 

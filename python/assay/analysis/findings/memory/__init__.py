@@ -1,1 +1,1 @@
-"""Findings about memory: too little of it, or unused contents."""
+"""Findings about memory: caches that are too small, spilling, and wasted memory."""

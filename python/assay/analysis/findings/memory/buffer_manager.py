@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 METHOD = "buffer-manager"
 WORK = ("buffer manager",)
-# Of an engine that has its data in memory it is known to cost a thirtieth and less.
+# Engines whose data are in memory are known to spend at most a thirtieth of their time on it.
 EFFECT_MIN = 0.03
-# More misses than this, and it is reading that is paid for.
+# With a larger share of misses, reading pages is the cost.
 MISSED_SHARE_MAX = 0.01
 NAMED_OPERATIONS = 3
 

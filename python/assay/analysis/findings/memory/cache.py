@@ -1,4 +1,4 @@
-"""Hits and misses of an engine's cache, and the misses that were read from storage."""
+"""Cache hits and misses of an engine, and the misses that were read from storage."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from assay.analysis.operations import is_measured
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
 
-# Figures by which an engine declares what it counts of its cache.
+# Names of the counters by which an engine declares the hits and misses of its cache.
 HITS, MISSES, MISSED_BYTES = "buffer_hits", "buffer_reads", "buffer_read_bytes"
-# Some engines count what was asked of the cache instead of what it had.
+# Some engines count cache requests instead of hits.
 REQUESTS = "buffer_requests"
 
 

@@ -1,4 +1,4 @@
-"""Data that had to come from storage because they were not in memory."""
+"""Waits for reads of data that were not in memory."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 METHOD = "cold-cache"
 EFFECT_MIN = 0.05
-# Without this much from storage, what was waited for is not data.
+# With fewer bytes read from storage, the waits were not for data.
 STORAGE_BYTES_MIN = 1 << 20
-# Later passes that read less than this of what the first one read found it in memory.
+# Data count as cached if later passes read less than this share of the first pass's bytes.
 WARMED_SHARE = 0.1
-# A load is warm when every client has asked for about as much as was measured.
+# Warm-up of a load after which most data that it needs are in memory.
 WARM_UP_S = "60"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding on time spent waiting for reads, and whether that continued."""
+    """Return a finding on time spent waiting for reads, and on whether the waits went on."""
     parts, read, warmed = ("disk_read", *_unnamed(case)), storage_bytes(case), _is_warmed(case)
     case = case.with_measured(*parts)
     fractions = waited(case, *parts)
@@ -64,14 +64,14 @@ def find(case: Case) -> list[Finding]:
 
 
 def _unnamed(case: Case) -> tuple[str, ...]:
-    """Waiting for a disk that is neither of reads nor of writes counts where little is written."""
+    """Return the node for disk waits of unknown direction, if the run reads more than it writes."""
     written = sum(op.write_bytes or 0.0 for op in case.operations)
     read = sum(op.read_bytes or 0.0 for op in case.operations)
     return ("disk",) if read > written else ()
 
 
 def _is_warmed(case: Case) -> bool | None:
-    """Return True if later passes found the data in memory; None with one pass."""
+    """Return True if later passes found the data in memory; None if there is only one pass."""
     passes = (
         case.executions.filter(is_measured(case.executions))
         .drop_nulls("read_bytes")

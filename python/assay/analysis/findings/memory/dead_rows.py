@@ -1,4 +1,4 @@
-"""Finds tables whose scans mostly read dead versions of rows."""
+"""Finds tables whose scans read mostly dead row versions."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "dead-rows"
-# Engines leave up to a fifth of a table to the dead before they clean up by themselves.
+# Engines leave up to a fifth of a table as dead rows before they clean up by themselves.
 DEAD_SHARE_MIN = 0.2
 EFFECT_MIN = 0.03
-# No row takes less on disk. Counts that a table has no room for are those from before it was
-# written anew.
+# Minimum size of a row on disk. Counts that do not fit into the table's size are outdated: they are
+# from before the table was rewritten.
 ROW_BYTES_MIN = 8
-# A smaller table is a few pages, which are read at once whatever is in them.
+# A smaller table has few pages, which are read at once whether or not they hold dead rows.
 TABLE_BYTES_MIN = 256 << 10
-# An index leads to some versions of a row only, and the engine may drop dead ones on the way.
+# An index leads to some versions of a row only, and index scans may remove dead entries.
 OF_INDEX_SCANS = "the same operation after a vacuum: an index scan need not read dead rows"
 SCANS = ("scan", "index scan", "bitmap scan")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a table with many dead rows."""
+    """Return one finding for each table with many dead rows."""
     findings = []
     for table, facts in sorted(case.tables.items()):
         dead = dead_share(facts)
@@ -96,14 +96,14 @@ def _finding(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     by_index = all(scan.node.operator == "index scan" for scan in scans)
-    # What an old snapshot may still want is not dropped on the way, either.
+    # Index scans do not remove dead rows that an old snapshot may need, either.
     may_drop = by_index and keeper is None
     finding = replace(finding.without_interval(), settle=OF_INDEX_SCANS if may_drop else None)
     return finding.of("computing", saved=(0.0, case.of_run(scaled(reach_of(scans), dead))))
 
 
 def _scan_evidence(table: str, scans: Sequence[Timed]) -> Iterator[Evidence]:
-    """Yield evidence for each kind of scan of an operation, all of the kind in one."""
+    """Yield one piece of evidence for each kind of scan of an operation."""
     fractions: dict[tuple[str, str], list[float]] = {}
     for scan in scans:
         fractions.setdefault((scan.operation, scan.node.native), []).append(scan.fraction or 0.0)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 METHOD = "garbage-collection"
 EFFECT_MIN = 0.05
-# Names of figures that an engine's counters declare.
+# Names of counters that the engine declares.
 PAUSES, PAUSED, USED, SIZE = (
     "collections",
     "collecting_seconds",
@@ -21,7 +21,7 @@ PAUSES, PAUSED, USED, SIZE = (
     "heap_size",
 )
 HEAP = "heap"
-# A pause stops whatever the operation was at: it is a part of the largest of these nodes.
+# A pause stops all threads, so its time is in the largest of these nodes.
 PARTS = (
     "computing",
     "waiting/paused",
@@ -30,13 +30,13 @@ PARTS = (
     "waiting/idle",
     "unexplained",
 )
-# A collector that was given enough room has so much of it free after a pause.
+# With a large enough heap, at least this share of it is free after a collection.
 FULL_SHARE = 0.5
 LARGER = 4
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of the time that pauses took, which stop every operation alike."""
+    """Return the share of time in garbage collection pauses, which affects all operations alike."""
     paused_s, pauses = case.total(PAUSED), case.total(PAUSES)
     window_s = case.accounts.window_s if case.accounts is not None else 0.0
     if not paused_s or not pauses or not window_s:
@@ -63,7 +63,7 @@ def _finding(case: Case, part: str, fractions: dict[str, float]) -> Finding:
     if used is not None and size is not None:
         in_use = f"{bytes_text(used)} of {bytes_text(size)} of heap in use after the last pause"
         claim += f"; {in_use}"
-        # A heap that stays full is why it is collected again and again.
+        # A heap that stays full after collections is the reason for frequent collections.
         if heap is not None and used >= FULL_SHARE * size:
             evidence.append(Evidence(f"{heap.text}: {in_use}", f"setting:{heap.name}"))
     advice, to_try = None, "a larger heap"

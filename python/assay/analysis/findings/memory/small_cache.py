@@ -1,4 +1,4 @@
-"""An engine's own cache that is too small, so that the system's is read again and again."""
+"""An engine's own cache that is too small, so that pages are read again from the system's cache."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 METHOD = "small-cache"
 ROLE = "cache"
-# The figure of an engine's counters that tells how long it waited for pages to be read.
+# Counter of the seconds that the engine waited for page reads.
 READ_SECONDS = "block_read_seconds"
 BY_KERNEL = "the kernel's, with its wait for a CPU"
 KERNEL_READS = ("kernel I/O",)
-# A cache that has all but this much is large enough for what is asked of it.
+# A cache with a smaller share of misses is large enough.
 MISSED_SHARE_MIN = 0.05
-# Where more than this of what was missed came from storage, the host's memory is what is small.
+# If storage delivers more than this share of the missed pages, the host's memory is too small.
 STORAGE_SHARE_MAX = 0.1
 EFFECT_MIN = 0.03
-# Where neither the engine's clock nor samples tell reading from the kernel's other work.
+# Minimum effect if neither the engine's clock nor samples separate reads from other kernel work.
 KERNEL_EFFECT_MIN = 0.1
-# The rest of the host's memory is for operators, sessions and the system's own cache.
+# Operators, sessions and the system's own cache need the rest of the host's memory.
 HOST_SHARE_MAX = 0.4
-# An engine that reads a table through keeps no more of it than a quarter of the cache.
+# An engine that scans a table in full keeps at most a quarter of the cache for it.
 OF_LARGEST_TABLE = 4
 STEP_BYTES = 1 << 20
-# What a cache needs beside the data that it holds.
+# Factor for what a cache needs in addition to the data.
 ROOM = 1.1
 
 
@@ -92,13 +92,13 @@ def find(case: Case) -> list[Finding]:
 
 
 def _holds_it(setting: Setting | None, missed_bytes: float) -> bool:
-    """Return True if all missed pages fit into the cache: they were read for the first time."""
+    """Return True if all missed pages fit into the cache: each was read for the first time."""
     return setting is not None and setting.bytes is not None and missed_bytes < setting.bytes
 
 
 def _reading(case: Case) -> tuple[dict[str, float], float, str]:
-    """Return that time by operation, as far as it is known, in all, and the evidence."""
-    # The clock is of all sessions and workers together.
+    """Return the time for reading pages by operation and in total, and the evidence for it."""
+    # The engine's clock covers all sessions and workers together.
     waited_s, whole_s = case.total(READ_SECONDS), measured_thread_seconds(case)
     if waited_s and whole_s > 0:
         share = min(1.0, waited_s / whole_s)
@@ -118,14 +118,14 @@ def _reading(case: Case) -> tuple[dict[str, float], float, str]:
 
 
 def _copying(tree: TimeNode) -> float:
-    """Time in the kernel, which copies what is read, with its part of the wait for a CPU."""
+    """Return the share of time in the kernel, which copies read pages, with its waits for a CPU."""
     on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
     kernel = tree.share_of(f"{COMPUTING}/{KERNEL}")
     return kernel / on_cpu * tree.share_of(COMPUTING) if on_cpu else 0.0
 
 
 def _needed_bytes(case: Case, setting: Setting, missed_bytes: float) -> float:
-    """Return the cache that holds the tables; of data of unknown size, all that was missed, too."""
+    """Return the needed cache size: for the tables, else all data, else the present plus misses."""
     sizes = _table_bytes(case)
     if sizes:
         return max(sum(sizes), OF_LARGEST_TABLE * max(sizes))
@@ -135,7 +135,7 @@ def _needed_bytes(case: Case, setting: Setting, missed_bytes: float) -> float:
 
 
 def _table_bytes(case: Case) -> list[float]:
-    """Return the sizes of tables: of those that need their schema only where a plan reads them."""
+    """Return the sizes of tables; those that need their schema only if a plan reads them."""
     nodes = [node for plans in case.plans.values() for plan in plans for node in plan.root.walk()]
     read = {known_table(case.tables, node) for node in nodes}
     return [
@@ -146,7 +146,7 @@ def _table_bytes(case: Case) -> list[float]:
 
 
 def _advice(case: Case, setting: Setting, needed_bytes: float, effect: float) -> Advice | None:
-    """Return the needed cache size, within the host's memory; None if it is no larger."""
+    """Return the advice for the needed cache size, within the host's memory; None if not larger."""
     host = case.memory_bytes
     allowed = needed_bytes if host is None else HOST_SHARE_MAX * host
     value = max(1, math.ceil(min(needed_bytes, allowed) / STEP_BYTES)) * STEP_BYTES

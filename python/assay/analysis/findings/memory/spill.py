@@ -1,4 +1,4 @@
-"""Operators that did not get along with the memory they were given, and wrote temporary files."""
+"""Operators that exceeded their memory and wrote temporary files."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 METHOD = "spill"
 ROLE = "work_memory"
-# The figure of an engine's counters that tells of spilling.
+# Counter of bytes written to temporary files.
 SPILLED = "temporary_bytes"
-# Less than this is written and read back within a millisecond.
+# Fewer bytes are written and read back within a millisecond.
 SPILLED_BYTES_MIN = 1 << 20
-# Operators that take less of the run's time are not worth a change of memory.
+# Operators with a smaller share of the run's time do not justify a change of memory.
 EFFECT_MIN = 0.01
 NAMED_OPERATIONS = 3
-# Rows in memory have headers and pointers that rows in a temporary file have not.
+# Rows in memory have headers and pointers that rows in a temporary file do not have.
 IN_MEMORY_FACTOR = 4
-# Several operators of several sessions have that much each: no one may take more of the host.
+# Each operator of each session may use this memory, so one may have only this share of the host's.
 HOST_SHARE_MAX = 1 / 8
-# What is written has to be read back, and both are copies through the kernel at about this rate
-# where the page cache takes them; a disk that is waited for is slower and is counted as such.
+# Spilled data are written and read back. Both are copies by the kernel at about this rate if the
+# page cache holds the file. Waits for a slower disk are counted separately.
 COPIED_BYTES_PER_S = 1e9
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for the run, since the advice is one setting."""
+    """Return one finding for the run, since one setting is the advice for all operators."""
     spilled = [
         timed for timed in timed_nodes(case) if timed.fraction is not None and _may_spill(timed)
     ]
@@ -74,7 +74,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _may_spill(timed: Timed) -> bool:
-    """Return True if an operator spilled, or can have where only the whole plan is counted."""
+    """Return True if an operator spilled, or may have spilled if only the whole plan is counted."""
     if timed.node.spilled_bytes is None and not _has_spills_by_node(timed.plan):
         return timed.node.operator in HOLDERS and bool(timed.plan.spilled_bytes)
     return _spilled_bytes(timed) >= SPILLED_BYTES_MIN
@@ -83,8 +83,8 @@ def _may_spill(timed: Timed) -> bool:
 def _is_slight(case: Case, timed: Timed) -> bool:
     """Return True if an operator spilled less than its memory and did not wait for a disk.
 
-    One pass over what it wrote is all that the spill costs then: a copy, that the kernel takes. The
-    operator works as long on as many rows in memory.
+    Then the spill costs one pass over the written data, which is a copy by the kernel. The operator
+    needs the same time for its work on rows in memory.
     """
     setting = case.setting(ROLE)
     if setting is None or not setting.is_of_each or setting.bytes is None:
@@ -102,7 +102,7 @@ def _spilled_bytes(timed: Timed) -> int:
 
 
 def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
-    """Return the bytes that each operation spilled, if they are enough to matter."""
+    """Return the bytes that each operation spilled, without negligible amounts."""
     wrote: dict[str, float] = {}
     for timed in spilled:
         wrote[timed.operation] = wrote.get(timed.operation, 0.0) + _spilled_bytes(timed)
@@ -113,7 +113,7 @@ def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
 
 
 def _counter_findings(case: Case) -> list[Finding]:
-    """Return the finding by the engine's counters, where no plan has spilled bytes."""
+    """Return the finding by the engine's counters, if no plan reports spilled bytes."""
     figure = case.figure(SPILLED)
     shares = case.shares
     wrote = {
@@ -136,7 +136,7 @@ def _counter_findings(case: Case) -> list[Finding]:
 
 
 def _spilled_text(wrote: Mapping[str, float], names: Sequence[str]) -> str:
-    """Return the operations that spilled, and how many bytes."""
+    """Return the operations that spilled and their number of bytes, as text."""
     first, *others = [(name, bytes_text(wrote[name])) for name in names[:NAMED_OPERATIONS]]
     sentence = f"{first[0]} spilled {first[1]} to temporary files"
     sentence += "".join(f", {name} {written}" for name, written in others)
@@ -151,7 +151,7 @@ def _beside(setting: Setting | None) -> str:
 def _advice(
     case: Case, setting: Setting, spilled: Sequence[Timed], wrote: Mapping[str, float]
 ) -> Advice | None:
-    """Return the memory that the largest operator needs, within the host's memory."""
+    """Return the advice of the memory that the largest operator needs, within the host's memory."""
     sizes = [_spilled_bytes(timed) for timed in spilled if _spilled_bytes(timed)]
     needed = (setting.bytes or 0) + IN_MEMORY_FACTOR * int(max(sizes or wrote.values()))
     value = 1 << (needed - 1).bit_length()

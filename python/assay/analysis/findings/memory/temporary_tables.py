@@ -1,4 +1,4 @@
-"""Groups and sorts that an engine collects in temporary tables on disk."""
+"""Groups and sorts that an engine stores in temporary tables on disk."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "temporary-tables"
-# The figure of an engine's counters.
+# Counter of temporary tables on disk.
 ON_DISK = "temporary_disk_tables"
-# Rows written into temporary tables, where the engine counts them, and what one takes at most. A
-# table holds no more of them; it may be read from again and again.
+# Counter of rows written into temporary tables, if the engine has it, and the largest size of a
+# row. A table has at most this many rows; they may be read repeatedly.
 ROWS, ROW_BYTES = "rows_temporary", 1 << 10
 ROLE = "temporary_memory"
 WORD = "temporary"
-# Our own looks at the server make some, so there has to be one an execution.
+# Assay's own sampling of the server creates some tables, so each execution has to create one.
 PER_EXECUTION_MIN = 1.0
 EFFECT_MIN = 0.05
-# Rows that are held in memory need the other operators' time all the same.
+# Operators that store rows in a table. Other operators take the same time with a table in memory.
 OPERATORS = ("aggregate", "sort", "set operation", "materialize", "window", "other")
 
 
@@ -77,7 +77,7 @@ def _went_to_disk(case: Case, operation: str) -> bool:
 
 
 def _fits(case: Case, setting: Setting | None, executions: float) -> bool:
-    """Return True if an execution's rows fit into memory: the disk tables are from our samples."""
+    """Return True if an execution's rows fit into memory: disk tables are from Assay's sampling."""
     rows = case.total(ROWS)
     if rows is None or setting is None or setting.bytes is None:
         return False

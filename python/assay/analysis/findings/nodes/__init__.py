@@ -1,1 +1,1 @@
-"""Findings about clusters: nodes that wait for each other."""
+"""Findings about clusters: nodes that wait for other nodes."""

@@ -1,4 +1,4 @@
-"""Times in which nearly all nodes were idle between two phases of full load."""
+"""Barriers: times in which nearly all nodes were idle between two phases of full load."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TO_TRY = "larger batches between two barriers, so that there are fewer barriers"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time saved at best if nodes had kept their pace from before each barrier."""
+    """Return the maximum time saved if nodes had kept their pace from before each barrier."""
     cluster = case.cluster
     if cluster is None or not cluster.barriers.barriers:
         return []
     shares = cluster.barriers.lost_shares
-    # Under a load the barriers are those of all operations together.
+    # Under a load, barriers are attributed to all operations together.
     by_operation = dict.fromkeys(case.shares, shares[""]) if "" in shares else shares
     fractions = at_least(by_operation, NAMED_SHARE)
     effect = case.of_run(fractions)

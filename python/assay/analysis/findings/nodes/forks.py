@@ -1,4 +1,4 @@
-"""Finds how little work each thread had that was started for a part of a query."""
+"""Finds how little work each thread did that was started for a part of a query."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 METHOD = "forks"
 FORKS_MIN = 100
-# What starting a thread is worth, by the article "Benchmarks, Redux": so much work or more.
+# A thread is worth starting for at least this much work, by the article "Benchmarks, Redux".
 WORK_MIN_S = 0.005
 ENGINE = "engine"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the CPU time of the engine for each thread that was forked, if it is little."""
+    """Return the engine's CPU time for each forked thread, if it is little."""
     counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
     forks = counted.get(FORK)
     cpu_s = None if case.accounts is None else case.accounts.by_process.get(ENGINE)

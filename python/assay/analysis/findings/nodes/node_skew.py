@@ -1,4 +1,4 @@
-"""A node with more work than the others, which were idle meanwhile."""
+"""A node with more work than the other nodes, which were idle meanwhile."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 METHOD = "node-skew"
 EFFECT_MIN = 0.05
 NAMED_OPERATIONS = 3
-# Of executions in which it is the same node, so that it is worth looking at that one.
+# The node with most work is named if it is the same in this share of executions.
 SAME_MIN = 0.75
 TO_TRY = "another key to spread the data by, or more and smaller parts of it than there are nodes"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the maximum saving if CPU time were equal on all working nodes."""
+    """Return the maximum saving if all working nodes had the same CPU time."""
     cluster = case.cluster
     if cluster is None:
         return []
@@ -54,12 +54,12 @@ def find(case: Case) -> list[Finding]:
 
 
 def _node_text(skew: Skew) -> str:
-    """Return the node with the most CPU time, if it is mostly the same one."""
+    """Return the name of the node with the most CPU time, if it is mostly the same node."""
     return f"Node {skew.node}" if skew.often >= SAME_MIN else "Now one node and now another"
 
 
 def _busy(cpu: Skew, line: Line) -> float:
-    """The part of an operation's time in which the largest node was at work."""
+    """Return the share of an operation's time in which the busiest node was at work."""
     return min(1.0, cpu.largest / line.seconds) if line.seconds > 0 else 0.0
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "node-waits"
-# Tasks that exchange anything wait for some of it.
+# Tasks that exchange any data have smaller waits.
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
 NAMED_OPERATIONS = 3
@@ -24,7 +24,7 @@ TO_TRY = "more work between two exchanges: larger batches, or tables that lie by
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the share of tasks' time spent waiting for messages from other nodes or to them."""
+    """Return the share of task time spent waiting to receive from or to send to other nodes."""
     cluster = case.cluster
     if cluster is None or (cluster.run is None and not cluster.operations):
         return []
@@ -35,7 +35,7 @@ def find(case: Case) -> list[Finding]:
         if (share := whole.share_of_tasks(WAIT, BLOCKED)) is not None
     }
     of_run = cluster.run.whole.share_of_tasks(WAIT, BLOCKED) if cluster.run else None
-    # Operations around which nothing was read are taken to be as the run is as a whole.
+    # Operations without counter readings are assumed to have the same share as the whole run.
     others = {} if of_run is None else dict.fromkeys(case.shares, of_run)
     fractions = at_least(others | shares, NAMED_SHARE)
     effect = case.of_run(fractions)
@@ -58,7 +58,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _parts(whole: NodeFigures | None) -> str:
-    """Return how waiting splits into its two kinds, where both are counted."""
+    """Return the split of the waits into receiving and sending, if both are counted."""
     if whole is None:
         return ""
     wait, blocked = whole.share_of_tasks(WAIT), whole.share_of_tasks(BLOCKED)

@@ -1,1 +1,1 @@
-"""Findings about plans, and about what their operators do."""
+"""Findings about plans and their operators."""

@@ -1,4 +1,4 @@
-"""Checks that plans captured after the timed part are the ones that ran in it."""
+"""Checks whether plans that were captured after the timed part are the plans that ran in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RATIO_MIN, RATIO_MAX = 0.5, 2.0
 
 
 def captured_seconds(case: Case, operation: str) -> float | None:
-    """Return the seconds of an operation's captured plans; None if one was not timed."""
+    """Return the seconds of an operation's captured plans; None if any plan was not timed."""
     plans = case.plans.get(operation, ())
     if not plans or any(plan.execution_s is None for plan in plans):
         return None
@@ -26,9 +26,9 @@ def captured_seconds(case: Case, operation: str) -> float | None:
 
 
 def doubt_of_plan(case: Case, operation: str) -> str | None:
-    """Return why an operation's captured plan may differ from the executed one; None without doubt.
+    """Return the reason why a captured plan may differ from the executed one; None without doubt.
 
-    Part of the timed median may be commits, locks or the network. So the lower bound uses only the
+    The timed median may include commits, locks or the network. So the lower bound uses only the
     time in which a plan can have worked.
     """
     plans = case.plans.get(operation, ())

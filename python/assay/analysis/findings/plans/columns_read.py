@@ -1,4 +1,4 @@
-"""Columns that a scan reads and that neither the statement names nor the result has."""
+"""Columns that a scan reads although neither the statement nor the result needs them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "columns-read"
-# A column or two of many cost less than times differ from pass to pass.
+# One or two unneeded columns cost less than the variation between passes.
 EFFECT_MIN = 0.05
-# An operator carries what a scan read as long as this much of the scan's rows come to it.
+# An operator carries the columns of a scan while this share of the scan's rows reaches it.
 CARRIED_SHARE = 0.5
-# The name of every primary key of InnoDB.
+# Name of every InnoDB primary key.
 CLUSTERED = "PRIMARY"
 _WORD = re.compile(r"\w+")
 _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding for each operation that reads unused columns."""
+    """Return one finding for each operation that reads unneeded columns."""
     nodes = timed_nodes(case)
     wasteful: dict[str, list[Timed]] = {}
     for timed in nodes:
@@ -39,10 +39,9 @@ def find(case: Case) -> list[Finding]:
 
 
 def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
-    """Return the columns that a scan reads needlessly; empty if not known.
+    """Return the columns that a scan reads and nothing needs; empty if not known.
 
-    A statement that does not name the table reads it through a view, which names the needed
-    columns.
+    If the statement does not name the table, a view does, and the view names the needed columns.
     """
     columns, table = scan.node.columns, scan.node.object
     text, result = case.statements.get(scan.operation), case.results.get(scan.operation)
@@ -56,7 +55,7 @@ def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
 
 
 def _clustered(case: Case, scan: Timed) -> set[str]:
-    """Columns of the key that rows are stored by, which are read with every row of the table."""
+    """Return the columns of the clustered key, which are read with every row of the table."""
     return {
         column.lower()
         for index in case.indexes_of(scan.node.object, scan.node.schema)
@@ -97,7 +96,7 @@ def _share(case: Case, scan: Timed) -> float:
 
 
 def _carried(scan: Timed, nodes: Sequence[Timed]) -> float:
-    """Return the part of the operation's time in the scan and the operators above it."""
+    """Return the share of the operation's time in the scan and the operators above it."""
     fractions = {id(timed.node): timed.fraction or 0.0 for timed in nodes}
     fraction, below = fractions[id(scan.node)], scan.node
     for above in reversed(scan.above):

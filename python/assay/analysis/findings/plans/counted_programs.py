@@ -1,4 +1,4 @@
-"""Functions and triggers that the engine itself counts: calls an execution, share of the time."""
+"""Functions and triggers that the engine counts: calls per execution, and share of the time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CountedProgram:
     """A function or trigger that the engine counted.
 
     Attributes:
-        name: The engine's.
+        name: Name of the function or trigger in the engine.
         calls: Number of calls per execution of any operation.
         share: Share of the time of all operations, 0 to 1.
     """
@@ -29,9 +29,9 @@ class CountedProgram:
 def counted_programs(
     case: Case, counted: Mapping[str, tuple[float, float]]
 ) -> list[CountedProgram]:
-    """Return programs with their share of the run, from calls and seconds of the measured part.
+    """Return functions or triggers with their share of the run, from their calls and seconds.
 
-    None are returned of a run whose operations have no time.
+    The result is empty if the run's operations have no time.
     """
     executions = sum(op.passes for op in case.operations)
     whole_s = sum((op.seconds or 0.0) * op.passes for op in case.operations)

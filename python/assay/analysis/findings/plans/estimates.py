@@ -1,4 +1,4 @@
-"""Row estimates that were too small, and the operators that were chosen because of them.
+"""Row estimates that were too small, and operators that were chosen because of them.
 
 An optimiser that expects few rows joins row by row, and gives a sort or a hash too little memory.
 Only an underestimate with a known effect is reported.
@@ -15,21 +15,22 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.model.plan import PlanNode
 
-# The optimiser's choices are the same for estimates that are nearer than this.
+# The optimiser makes the same choices for estimates with a smaller error factor.
 Q_ERROR_MIN = 10.0
-# Fewer rows are read within any plan in no time.
+# With fewer rows, any plan is fast.
 ROWS_MIN = 100
-# What holds rows: it spills when there are more than it was given memory for.
+# Operators that hold rows: they spill if there are more rows than their memory was planned for.
 HOLDERS = ("sort", "hash build", "hash join", "aggregate", "window")
 
 
 @dataclass(frozen=True)
 class Hurt:
-    """A wrong estimate and the operator that it made slow.
+    """A wrong row estimate and the operators that it made slow.
 
     Attributes:
-        origin: The lowest operator with the wrong estimate; those below it were estimated well.
-        victims: Operators that were chosen for fewer rows, each with its part of the time.
+        origin: Lowest operator with the wrong estimate. The estimates of operators below it were
+            right.
+        victims: Operators that the optimiser chose for fewer rows, with their shares of the time.
     """
 
     origin: Timed
@@ -37,18 +38,18 @@ class Hurt:
 
     @property
     def fraction(self) -> float:
-        """The victims' part of the operation's time."""
+        """Return the victims' share of the operation's time."""
         return min(1.0, sum(victim.fraction or 0.0 for victim in self.victims))
 
     @property
     def excess(self) -> float:
-        """The share of the actual rows that the estimate did not expect."""
+        """Return the share of actual rows that the estimate did not expect."""
         expected, seen = self.origin.node.estimated_rows or 0.0, self.origin.node.rows or 1.0
         return max(0.0, 1.0 - max(expected, 1.0) / max(seen, 1.0))
 
 
 def hurts(case: Case) -> list[Hurt]:
-    """Return the wrong estimate that cost each operation most time, if one did."""
+    """Return the wrong estimate of each operation that cost the most time, if there is one."""
     nodes = timed_nodes(case)
     most: dict[str, Hurt] = {}
     for timed in nodes:
@@ -75,17 +76,17 @@ def _is_underestimated(node: PlanNode) -> bool:
 
 
 def _is_victim(timed: Timed, origin: Timed) -> bool:
-    """Return True if an operator got more rows than planned for because of the origin."""
+    """Return True if an operator got more rows than planned because of the origin's estimate."""
     if any(timed.node is above for above in origin.above):
         spilled = timed.node.operator in HOLDERS and (timed.node.spilled_bytes or 0) > 0
         return spilled or _is_outer_of(origin, timed.node)
-    # Below a loop that was to be entered for few rows, on the side that the origin is not on.
+    # Operators on the inner side of a nested loop were to be executed for few outer rows.
     loops = [above for above in timed.above if _is_outer_of(origin, above)]
     return any(_is_within(loop.children[1], timed) for loop in loops)
 
 
 def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:
-    """Return True if the origin decides how often a nested loop's inner side is executed."""
+    """Return True if the origin determines how often a nested loop's inner side is executed."""
     if loop.operator != "nested loop" or len(loop.children) < 2:  # noqa: PLR2004 - two sides
         return False
     outer = loop.children[0]

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "function-per-row"
-# A function that is called less often an execution is not called for each row.
+# A function with fewer calls per execution is not called for each row.
 CALLS_MIN = 10.0
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
 NAMED_MAX = 3
-# Of fewer rows nothing is dear.
+# With fewer rows, no function is expensive.
 ROWS_MIN = 10_000
 _CALL = re.compile(r"(?<![\w.])(\w+)\s*\(")
 _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-# Words before a parenthesis that are no function of a row.
+# Keywords and aggregates that can stand before a parenthesis and are no function per row.
 NO_FUNCTION = frozenset(
     (
         *("all", "and", "any", "as", "avg", "between", "by", "case", "count", "decimal", "else"),
@@ -40,7 +40,7 @@ NO_FUNCTION = frozenset(
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a function, by the engine's own clock."""
+    """Return one finding for each function, by the engine's own clock, or else by plans."""
     findings = [
         _finding(case, program.name, program.calls, program.share)
         for program in counted_programs(case, case.functions)
@@ -52,9 +52,10 @@ def find(case: Case) -> list[Finding]:
 
 
 def _plan_findings(case: Case) -> list[Finding]:
-    """Return one finding an operation whose plan computed functions or conversions for its rows.
+    """Return one finding for each operation whose plan computes functions for many rows.
 
-    Only what stands in the statement is named; that it took the operator's time is inferred.
+    The finding names only functions in the statement. That they took the operator's time is
+    inferred.
     """
     by_operation: dict[str, list[tuple[Timed, tuple[str, ...]]]] = {}
     for timed in timed_nodes(case):
@@ -68,7 +69,7 @@ def _plan_findings(case: Case) -> list[Finding]:
 
 
 def calls_in(text: str) -> tuple[str, ...]:
-    """Return functions and conversions of columns that a text has, as they stand in it.
+    """Return the function calls and the conversions of columns in a statement's text.
 
     Aggregates are computed once per group and do not count.
     """
@@ -108,7 +109,7 @@ def _operation_finding(
 
 
 def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
-    """Return the finding of a function, by its share of the time of operations that name it."""
+    """Return the finding of a function, with its share of the time of operations that name it."""
     named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
     operations = named or list(case.shares)
     of_run = sum(case.shares.get(op, 0.0) for op in operations)

@@ -1,4 +1,4 @@
-"""Code that was compiled for queries that are through sooner than the compiler."""
+"""Compilation of queries that finish sooner than compiling them takes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 METHOD = "jit"
 ROLE = "jit"
-# Compiled code saves about that much of the execution of a query at best, so compiling is worth
-# less than that. Operations below it are none of this finding's.
+# Compiled code saves at most about this share of a query's execution, so compiling may cost no
+# more. Operations with a smaller share of compilation are left out.
 COMPILING_SHARE_MIN = 0.1
 EFFECT_MIN = 0.03
 NAMED_OPERATIONS = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for the run: what is advised is one setting."""
+    """Return one finding for the run, since one setting is the advice for all operations."""
     compiled = {name: _compiling(plans) for name, plans in case.plans.items()}
     fractions = {
         name: share * case.computing(name)
@@ -59,7 +59,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _compiling(plans: Sequence[Plan]) -> tuple[float, float]:
-    """Return the share and the seconds of an operation that compiling took."""
+    """Return the share of an operation's time, and the seconds, spent compiling."""
     whole = sum(plan_seconds(plan) for plan in plans)
     seconds = sum(plan.compiling_s or 0.0 for plan in plans)
     return (min(1.0, seconds / whole), seconds) if whole > 0 else (0.0, seconds)

@@ -1,4 +1,4 @@
-"""Large values that the engine stores separately, and fetches and decompresses in pieces."""
+"""Large values that the engine stores out of line, and fetches and decompresses in pieces."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "large-values"
-# The figure of an engine's counters: pieces of large values that were fetched.
+# Counter of fetched pieces of large values.
 PIECES = "large_value_pieces"
 PER_EXECUTION_MIN = 100.0
-# An operator that works at a row for longer does more than pass it on.
+# An operator that takes longer per row does more than pass the row on.
 ROW_S_MIN = 2e-6
 EFFECT_MIN = 0.05
 SCANS = ("scan", "index scan", "bitmap scan")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the time of operators that unpack large values, by how long they work at each row."""
+    """Return the time of operators that unpack large values, by the time they take per row."""
     pieces = case.total(PIECES)
     executions = sum(op.passes for op in case.operations)
     if not pieces or not executions or pieces / executions < PER_EXECUTION_MIN:
@@ -61,7 +61,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _row_seconds(timed: Timed) -> float | None:
-    """Return the seconds that an operator works at each row; None if it was not timed."""
+    """Return an operator's seconds per row; None if it was not timed."""
     if timed.node.seconds is None:
         return None
     read = (timed.node.rows or 0.0) + (timed.node.removed_rows or 0.0)

@@ -1,4 +1,4 @@
-"""An estimate that was too small, and the operator that it hurt."""
+"""A row estimate that was too small, and the operators that it made slow."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from assay.model.plan import PlanNode
 
 METHOD = "misestimate"
-# Operators that were hurt for less of the run's time are not worth a look at a plan.
+# A smaller share of the run's time does not justify looking at a plan.
 EFFECT_MIN = 0.02
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding an operation, unless outdated statistics explain the estimate."""
+    """Return one finding for each operation, unless outdated statistics explain the estimate."""
     unexplained = [hurt for hurt in hurts(case) if changed_since(case, hurt) is None]
     findings = [_finding(case, hurt) for hurt in unexplained]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]

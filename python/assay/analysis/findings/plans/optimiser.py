@@ -1,6 +1,6 @@
 """Time spent parsing and planning instead of executing.
 
-Statements that are prepared are not planned again, unless the engine says that it did.
+Prepared statements are not planned again, unless the engine reports that they are.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 METHOD = "optimiser"
 WORK = ("optimiser/parse",)
-# It takes the same time at every scale: where it is less, a larger scale leaves next to none.
+# Planning takes the same time at every scale, so a smaller share vanishes at a larger scale.
 EFFECT_MIN = 0.05
-# A query that is asked once has to be planned once. Only where planning is this much of the time is
-# it what to change first.
+# A query that is executed once has to be planned once. Planning is a cause only from this share of
+# the time on.
 CAUSE_MIN = 0.35
 NAMED_SHARE = 0.02
 NAMED_OPERATIONS = 3
-# Executing alone explains the timed median within this: then nothing was planned in it.
+# If execution alone explains this share of the timed median, the timed part had no planning.
 EXPLAINED_SHARE = 0.95
 
 
 def find(case: Case) -> list[Finding]:
-    """Return planning as a part of computing, by CPU samples, else by plans."""
+    """Return planning as a part of computing, by CPU samples, or else by plans."""
     fractions = at_least({name: _planning(tree) for name, tree in case.trees.items()}, NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
@@ -61,7 +61,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _planning(tree: TimeNode) -> float:
-    """Planning's part of an operation's time, with its part of the wait for a CPU."""
+    """Return planning's share of an operation's time, with its part of the waits for a CPU."""
     on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
     if not on_cpu:
         return 0.0
@@ -74,7 +74,7 @@ def _is_sampled(case: Case, name: str) -> bool:
 
 
 def _evidence(case: Case, name: str) -> list[Evidence]:
-    """Return the planning time by CPU samples, by plans and by the clock."""
+    """Return the evidence of planning time: CPU samples, plans, and the clock."""
     evidence = []
     sampled = work_fractions(case, WORK).get(name)
     if sampled:

@@ -1,7 +1,7 @@
-"""An estimate that was far too large, and the plan for many rows that was chosen for few.
+"""A row estimate that was far too large, and led to a plan for many rows although there were few.
 
-Such a plan looks reasonable, because full scans, sorts and hashes are right for many rows. So it is
-reported only if the same statement was clearly faster with another plan.
+A plan for many rows looks reasonable, because full scans, sorts and hashes are right for many rows.
+So an overestimate is reported only if the same statement was clearly faster with another plan.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 METHOD = "overestimate"
 EFFECT_MIN = 0.05
-# The optimiser's choices are the same for estimates that are nearer than this.
+# The optimiser makes the same choices for estimates with a smaller error factor.
 Q_ERROR_MIN = 10.0
-# Fewer rows than this are expected by plans for few rows.
+# Plans for few rows expect fewer rows than this.
 EXPECTED_MIN = 500.0
-# Executions of one plan differ by less than this from each other.
+# Repeated executions of one plan differ less than this.
 FASTER_MAX = 0.7
-# Changes of so much of what was expected in vain explain the estimate.
+# A change of this share of the overestimated rows explains the estimate.
 EXPLAINED_SHARE = 0.5
-# With these in a plan more rows than there are were prepared for.
+# Plans with these operators are prepared for more rows than there are.
 FOR_MANY = ("scan", "sort", "hash join", "hash build", "merge join")
 KINDS = ("rewrite",)
 GROUPS = "aggregate"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a finding for each operation whose plan for few rows was executed and is faster."""
+    """Return a finding for each operation that an executed plan for few rows makes faster."""
     findings = []
     for operation, others in case.alternatives.items():
         faster = [other for other in others if _is_faster(other)]
@@ -59,14 +59,14 @@ def find(case: Case) -> list[Finding]:
 
 
 def _is_faster(other: Alternative) -> bool:
-    """Return True if the plan of another estimate ran in clearly less time."""
+    """Return True if the plan of another estimate took clearly less time."""
     if other.kind not in KINDS or not other.differs or not other.seconds:
         return False
     return other.seconds_changed is not None and other.seconds_changed <= FASTER_MAX * other.seconds
 
 
 def _origins(nodes: Sequence[Timed]) -> Iterator[Timed]:
-    """Operators whose rows were overestimated, those below them not; most in vain first."""
+    """Yield the lowest operators with overestimated rows, the largest error factor first."""
     wrong = [
         timed
         for timed in nodes
@@ -117,7 +117,7 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
     tells: Tells = "cause"
     if node.operator == GROUPS:
-        # No statistics are of what groups come to, so nobody can mend that estimate.
+        # There are no statistics on the number of groups, so the estimate cannot be corrected.
         tells, to_try = "shape", "the statement written so that it finds those groups first"
     finding = case.finding(
         METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence, advice=advice
@@ -131,13 +131,13 @@ def _statistics_words(table: str | None, condition: str | None) -> str:
 
 
 def _reader(origin: Timed) -> PlanNode | None:
-    """Return the node that names the table read: above an index search, its parent."""
+    """Return the node that names the table: for an index search, its parent."""
     below = (origin.node, *reversed(origin.above[-1:]))
     return next((node for node in below if node.object is not None), None)
 
 
 def _changed(case: Case, table: str, node: PlanNode) -> str | None:
-    """Return how much of the table changed since its statistics; None if too little."""
+    """Return how much of the table changed since its statistics, as text; None if too little."""
     facts = case.tables.get(table)
     in_vain = (node.estimated_rows or 0.0) - (node.rows or 0.0)
     if facts is None or not facts.changed_rows or facts.changed_rows < EXPLAINED_SHARE * in_vain:

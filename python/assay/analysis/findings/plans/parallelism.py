@@ -1,4 +1,4 @@
-"""Operations that ran on fewer cores than there were."""
+"""Operations that used fewer cores than were available."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 METHOD = "parallelism"
 ROLE = "parallel_workers"
-# An operation is on one core when it uses hardly more than one.
+# An operation that uses at most this many cores counts as running on one core.
 ONE_CORE = 1.2
-# What is not on a CPU for the larger part of its time gains nothing from more of them.
+# An operation that is mostly not on a CPU gains nothing from more cores.
 ON_CPU_MIN = 0.5
-# Beginning workers takes milliseconds, so that shorter operations gain nothing from them.
+# Starting workers takes milliseconds, so shorter operations gain nothing from workers.
 SECONDS_MIN = 0.02
-# As few workers as this setting means that there are none, or one that is not used.
+# With this value or less, the setting allows no worker, or one that is not used.
 FEW_WORKERS = 1
 EFFECT_MIN = 0.05
-# What the engine chose by itself is told where it matters to a quarter of the run.
+# A choice of the optimiser is reported if it concerns at least a quarter of the run.
 CHOSEN_MIN = 0.25
 NAMED_OPERATIONS = 3
 

@@ -1,7 +1,7 @@
-"""Statements whose plan changes with their values, or whose one plan for all values is the worse.
+"""Statements whose plan changes with their values, or whose one plan for all values is slower.
 
-A prepared statement may keep one plan for all values (generic). It is compared with plans for each
-value (custom), executed with the same values.
+A prepared statement may keep one plan for all values (generic). The generic plan is compared with
+plans for each value (custom), executed with the same values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 METHOD = "plan-changed"
 EFFECT_MIN = 0.05
-# Custom plans take this much of the time of the generic one at most, to be called better.
+# Custom plans are better if they take at most this share of the generic plan's time.
 BETTER_MAX = 0.7
 GENERIC = "generic"
 CUSTOM = "custom"
@@ -30,7 +30,7 @@ LINE_MAX = 160
 
 
 def find(case: Case) -> list[Finding]:
-    """Return a cause for each generic plan that is worse, and a shape for plans that differ."""
+    """Return a cause for each slower generic plan, and a shape for each plan that changes."""
     findings = []
     for operation, plans in case.plans.items():
         for plan in plans:
@@ -43,7 +43,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _better_custom(case: Case, operation: str, plan: Plan) -> Alternative | None:
-    """Custom plans that are clearly faster than the generic one; None if there are none."""
+    """Return custom plans that are clearly faster than the generic one; None without any."""
     for other in case.alternatives.get(operation, ()):
         if other.statement != plan.statement or other.kind != CUSTOM or plan.mode != GENERIC:
             continue
@@ -53,7 +53,7 @@ def _better_custom(case: Case, operation: str, plan: Plan) -> Alternative | None
 
 
 def _worse_generic(case: Case, plan: Plan, custom: Alternative) -> Finding:
-    """One plan for all values is kept, and plans for each value are faster."""
+    """Return the finding that a generic plan is kept although custom plans are faster."""
     ratio = (custom.seconds_changed or 0.0) / (custom.seconds or 1.0)
     fractions = {plan.operation: _fraction(case, plan) * (1 - ratio)}
     times = (
@@ -84,7 +84,7 @@ def _worse_generic(case: Case, plan: Plan, custom: Alternative) -> Finding:
 
 
 def _changing(case: Case, plan: Plan) -> Finding:
-    """Captures with other values had other plans."""
+    """Return the finding that captures with other values had other plans."""
     fractions = {plan.operation: _fraction(case, plan)}
     claim = (
         f"{_name(plan)} of {plan.operation} had {1 + len(plan.others)} plans in"
@@ -102,7 +102,7 @@ def _changing(case: Case, plan: Plan) -> Finding:
 
 
 def _fraction(case: Case, plan: Plan) -> float:
-    """The part of the operation's time that the plan's operators took."""
+    """Return the share of the operation's time that the plan's operators took."""
     return math.fsum(
         timed.fraction or 0.0
         for timed in timed_nodes(case)

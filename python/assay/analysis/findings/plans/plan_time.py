@@ -1,8 +1,9 @@
 """Computes the share of an operation's time that each operator of its plans took.
 
-A plan is captured outside of the timed part and is slower, so its times count only as proportions.
-They divide the operation's timed computing time, including the wait for a CPU. Time in commits,
-locks and the network belongs to no operator.
+A plan is captured outside of the timed part and runs slower then, so only the proportions of its
+times count.
+The proportions divide the operation's timed computing time, including waits for a CPU. Time in
+commits, locks and the network belongs to no operator.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Timed:
-    """One operator with its place and its part.
+    """An operator of a plan with its position and its share of the time.
 
     Attributes:
-        operation: The operation.
-        plan: The plan that it is in.
-        node: The operator.
-        above: Operators above it, the root first.
+        operation: Name of the operation.
+        plan: Plan that contains the operator.
+        node: The operator's node.
+        above: Operators above it in the plan, the root first.
         fraction: Share of the operation's computing time, without the operator's inputs; None if it
             was not timed.
-        reach: The same with the operation's reads and writes divided alike: the most that it took.
+        reach: Upper limit of the operator's share, if the operation's reads and writes are divided
+            in the same proportions.
     """
 
     operation: str
@@ -42,7 +44,7 @@ class Timed:
 
 
 def timed_nodes(case: Case) -> list[Timed]:
-    """Every operator of every operation that has a share of the run's time."""
+    """Return every operator of every operation with a known share of the run's time."""
     shares = case.shares
     return [
         timed
@@ -53,7 +55,7 @@ def timed_nodes(case: Case) -> list[Timed]:
 
 
 def _operation_nodes(case: Case, operation: str, plans: Sequence[Plan]) -> list[Timed]:
-    """Return the operators of all statements: together they took the operation's computing."""
+    """Return the operators of all statements, which divide the operation's computing time."""
     whole = sum(
         (plan.execution_s if plan.execution_s is not None else plan.seconds or 0.0)
         + planning_seconds(plan, prepared=case.prepared)
@@ -62,12 +64,13 @@ def _operation_nodes(case: Case, operation: str, plans: Sequence[Plan]) -> list[
     computing, reached = case.computing(operation), case.reached(operation)
     operators = []
     for plan in plans:
-        # Threads of a parallel plan have more seconds than passed: they share what passed.
+        # Threads of a parallel plan take more thread-seconds than elapsed time, and share the
+        # latter.
         threads_s = sum(node.seconds or 0.0 for node in plan.root.walk())
         passed_s = plan.execution_s if plan.execution_s is not None else threads_s
         scale = min(1.0, passed_s / threads_s) / whole if threads_s and whole else None
         for node, above in _with_those_above(plan.root, ()):
-            # Of a plan without times, operators whose rows were counted may have one.
+            # In a plan without times, an operator with counted rows may have a time.
             is_counted = plan.timed or node.rows is not None
             is_timed = is_counted and scale is not None and node.seconds is not None
             part = (node.seconds or 0.0) * (scale or 0.0) if is_timed else None
@@ -85,7 +88,7 @@ def _operation_nodes(case: Case, operation: str, plans: Sequence[Plan]) -> list[
 
 
 def plan_seconds(plan: Plan) -> float:
-    """Return the elapsed time of a statement when its plan was captured; None if not known."""
+    """Return the elapsed seconds of a statement when its plan was captured; None if not known."""
     executed = plan.execution_s
     if executed is None:
         executed = sum(node.seconds or 0.0 for node in plan.root.walk())
@@ -101,7 +104,7 @@ def _with_those_above(
 
 
 def fraction_of(operators: Iterable[Timed]) -> dict[str, float]:
-    """Return the part of each operation's time that its given operators took together."""
+    """Return the share of each operation's time that the given operators took together."""
     fractions: dict[str, float] = {}
     for timed in operators:
         fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.fraction or 0.0)
@@ -109,7 +112,7 @@ def fraction_of(operators: Iterable[Timed]) -> dict[str, float]:
 
 
 def reach_of(timed_operators: Iterable[Timed]) -> dict[str, float]:
-    """Return the most of each operation's time that its given operators took together."""
+    """Return the upper limit of each operation's time share for the given operators together."""
     fractions: dict[str, float] = {}
     for timed in timed_operators:
         fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.reach or 0.0)
@@ -117,5 +120,5 @@ def reach_of(timed_operators: Iterable[Timed]) -> dict[str, float]:
 
 
 def scaled(fractions: Mapping[str, float], factor: float) -> dict[str, float]:
-    """Return fractions times a factor."""
+    """Return fractions by operation multiplied by a factor."""
     return {operation: fraction * factor for operation, fraction in fractions.items()}

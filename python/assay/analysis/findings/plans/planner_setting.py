@@ -1,6 +1,6 @@
-"""Settings of the optimiser away from their default that make it choose slower plans.
+"""Optimiser settings that differ from their default and make the optimiser choose slower plans.
 
-Nothing is inferred: the statement was executed once more with the setting back at its default.
+The evidence is measured: the statement was executed again with the default value.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ DOES = "makes the optimiser choose slower plans"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a setting whose default brings faster plans."""
-    # A setting with a role is another finding's, which knows what the role is for.
+    """Return one finding for each setting whose default leads to faster plans."""
+    # Another finding covers settings that have a role.
     roles = {facts.get("name") for facts in case.advice.get("settings", {}).values()}
     return [
         finding

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 EFFECT_MIN = 0.05
-# Executions of one plan differ by less than this from each other.
+# Repeated executions of one plan differ less than this.
 FASTER_MAX = 0.8
 
 
 def settings_tried(case: Case, *, differs: bool) -> dict[str, list[Alternative]]:
-    """Statements that were faster with a setting back at its default, by the setting's name.
+    """Return statements that were faster with a setting at its default, by the setting's name.
 
     Args:
         case: The run.
-        differs: Whether the default gives another plan, or makes the same one faster.
+        differs: True for statements whose plan changes with the default, False for those whose plan
+            stays the same.
     """
     by_setting: dict[str, list[Alternative]] = {}
     for alternatives in case.alternatives.values():
@@ -38,7 +39,7 @@ def settings_tried(case: Case, *, differs: bool) -> dict[str, list[Alternative]]
 
 
 def is_faster_by_default(alternative: Alternative) -> bool:
-    """Return whether a statement was faster with a changed setting back at its default."""
+    """Return whether a statement was faster with a changed setting at its default."""
     if alternative.kind != "setting" or not alternative.seconds:
         return False
     return (
@@ -50,7 +51,7 @@ def is_faster_by_default(alternative: Alternative) -> bool:
 def tried_finding(
     case: Case, method: str, name: str, better: Sequence[Alternative], does: str
 ) -> list[Finding]:
-    """Return the finding of one setting, if it costs a relevant part of the time.
+    """Return the finding of one setting; empty if it costs no relevant part of the time.
 
     Args:
         case: The run.

@@ -1,4 +1,4 @@
-"""Statistics that are older than the growth of tables, and caused a harmful estimate."""
+"""Statistics that are older than a table's changes, and caused a wrong, costly estimate."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from assay.model.plan import PlanNode
 
 METHOD = "stale-statistics"
-# Operators that were hurt for less of the run's time are not worth gathering statistics.
+# A smaller share of the run's time does not justify gathering statistics.
 EFFECT_MIN = 0.02
-# Rows that changed explain an estimate when they are as many as half of those not expected:
-# the other half may be what joins made of them.
+# Changed rows explain an estimate if they are at least half of the rows that were not expected.
+# Joins may have multiplied the other half.
 EXPLAINED_SHARE = 0.5
-# The optimiser believes in a table of a wholly other size.
+# The optimiser's row count is wrong if it differs from the real one by this factor.
 SIZE_FACTOR = 2.0
-# Executions of one plan differ by less than this from each other.
+# Repeated executions of one plan differ less than this.
 FASTER_MAX = 0.8
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a table whose outdated statistics caused a costly wrong estimate."""
+    """Return one finding for each table whose outdated statistics caused a costly estimate."""
     by_table: dict[str, list[tuple[Hurt, PlanNode]]] = {}
     for hurt in hurts(case):
         stale = changed_since(case, hurt)

@@ -1,4 +1,4 @@
-"""Time in triggers and in checks of foreign keys, which statements that change rows cause."""
+"""Time in triggers and foreign key checks, which statements that change rows cause."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 METHOD = "triggers"
 EFFECT_MIN = 0.05
 CHEAPER = "a cheaper trigger, or none"
-# Statements that a trigger can belong to.
+# Kinds of statements that can fire a trigger.
 _CHANGES = re.compile(r"\b(insert|update|delete|replace|merge)\b", re.IGNORECASE)
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a trigger or constraint."""
+    """Return one finding for each trigger or constraint."""
     by_trigger: dict[tuple[str, str], list[tuple[Plan, Trigger]]] = {}
     for name in case.shares:
         for plan in case.plans.get(name, ()):
@@ -46,7 +46,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
-    """The finding of a trigger that plans do not show and that the engine counted."""
+    """Return the finding of a trigger that plans do not show but the engine counts."""
     changing = [op for op, text in case.statements.items() if _CHANGES.search(text)]
     operations = [op for op in changing if op in case.shares] or list(case.shares)
     of_run = sum(case.shares[op] for op in operations)
@@ -65,7 +65,7 @@ def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
         ),
     ]
     effect = case.of_run(fractions)
-    # The engine may tell the name with its schema.
+    # The engine's name of the trigger may include its schema.
     advice = Advice("trigger", trigger.name.rpartition(".")[2], {}, effect)
     finding = case.finding(
         METHOD, claim, fractions, to_try=CHEAPER, evidence=evidence, advice=advice
@@ -74,7 +74,7 @@ def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
 
 
 def _fraction(case: Case, operation: str, seconds: float) -> float:
-    """Return the share of an operation's time that these seconds of its plans are."""
+    """Return the share of an operation's time that these seconds of its plans represent."""
     whole = math.fsum(
         (plan.execution_s or 0.0) + planning_seconds(plan, prepared=case.prepared)
         for plan in case.plans[operation]
@@ -85,7 +85,7 @@ def _fraction(case: Case, operation: str, seconds: float) -> float:
 def _for_key(
     case: Case, check: Trigger, fractions: Mapping[str, float]
 ) -> tuple[str, Advice | None]:
-    """Return the text on a foreign key's check, and the advice that can be carried out."""
+    """Return a text on a foreign key's check, and advice that `assay try` can carry out."""
     found_by = "so that rows that refer to a changed row are found by it"
     keys = [key for key in case.foreign_keys if key.name == check.constraint]
     key = next((key for key in keys if key.refers_to == check.table), None)
@@ -103,7 +103,7 @@ def _for_key(
 
 
 def _begins_with(index: Index, key: ForeignKey) -> bool:
-    """Return True if an index finds the rows that refer to another one."""
+    """Return True if an index finds the referring rows of a foreign key."""
     first = {name.strip('"').lower() for name in index.columns[: len(key.columns)]}
     wanted = {name.lower() for name in key.columns}
     return index.valid and index.predicate is None and first == wanted

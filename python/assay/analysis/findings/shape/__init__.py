@@ -1,1 +1,1 @@
-"""Findings about the run as a whole: its parts, and whether it was steady."""
+"""Findings about the run as a whole: parts of its time, and its steadiness."""

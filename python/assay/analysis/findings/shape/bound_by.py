@@ -1,6 +1,6 @@
 """Sums up a run's time in one line: the largest parts of its time tree.
 
-It has no thresholds: each part is named with its share, the largest first.
+The line has no thresholds: each part is named with its share, the largest first.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "bound-by"
-# So many parts are named, and as many operations.
+# Maximum number of parts, and of operations, in the line.
 NAMED_PARTS = 3
 NAMED_OPERATIONS = 3
-# Parts that differ by what others do are said by their children.
+# The children of these nodes are named instead of the nodes.
 OPENED = (COMPUTING, WAITING)
-# A part below this is not worth a place in one line.
+# A smaller part is left out of the line.
 PART_SHARE_MIN = 0.02
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the largest parts of the time; no finding without accounts of time or CPUs."""
+    """Return a finding on the largest parts of the time; none without accounts of time or CPUs."""
     if (saturation(case) or 0.0) >= SATURATED_SHARE:
         return []
     tree = case.time
@@ -64,7 +64,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _parts(tree: TimeNode) -> Iterator[tuple[str, TimeNode]]:
-    """Parts that a headline names, with their paths: their sum is the whole time."""
+    """Yield the tree nodes that a headline may name, with their paths. They add up to the whole."""
     for child in tree.children:
         if child.name in OPENED and child.children:
             yield from ((f"{child.name}/{part.name}", part) for part in child.children)
@@ -89,7 +89,7 @@ def _largest_kind(node: TimeNode) -> str:
 
 
 def _busy(case: Case) -> str:
-    """Return the cores that were busy, of all cores; empty if they were not measured."""
+    """Return the number of busy cores out of all cores, as text; empty if not measured."""
     cores, used = case.engine_cores, case.accounts
     engine = None
     if used is not None and case.load is not None:
@@ -114,7 +114,7 @@ def _busy(case: Case) -> str:
 
 
 def _top(case: Case) -> str:
-    """Return the operations with most of the time; empty of a load, whose mix is given."""
+    """Return the operations with most of the time; empty for a load, whose mix is prescribed."""
     if case.load is not None:
         return ""
     top = sorted(case.shares.items(), key=lambda pair: -pair[1])[:NAMED_OPERATIONS]
@@ -126,7 +126,7 @@ def _top(case: Case) -> str:
 
 
 def _held(case: Case) -> str:
-    """Return a sentence that an open load held its rate; empty if it did not."""
+    """Return a sentence that an open load held its rate; empty if the rate was not held."""
     went = None if case.load is None else case.load.schedule
     if went is None or went.done_per_s < RATE_HELD_SHARE * went.rate_per_s:
         return ""
@@ -134,7 +134,7 @@ def _held(case: Case) -> str:
 
 
 def _node_shares_text(case: Case, path: str) -> Iterator[str]:
-    """Yield tasks' shares of time in a cluster, where threads' own sleep has no cause."""
+    """Yield shares of task time in a cluster, where the sleep of threads has no known cause."""
     if path != UNEXPLAINED or case.cluster is None or case.cluster.run is None:
         return
     whole = case.cluster.run.whole
@@ -151,7 +151,7 @@ def _node_shares_text(case: Case, path: str) -> Iterator[str]:
 
 
 def _cores_findings(case: Case) -> list[Finding]:
-    """Return how busy the CPUs were, where the waits of operations are not known."""
+    """Return a finding on CPU utilisation, for runs whose operations have no known waits."""
     cores, busy = case.engine_cores, _busy(case)
     if not cores or not busy:
         return []
@@ -173,7 +173,7 @@ def _with_effect_of_whole(finding: Finding, share: float) -> Finding:
 
 
 def _evidence(case: Case) -> list[Evidence]:
-    """Return the largest parts of the time of the operations that took most of it."""
+    """Return the largest parts of the longest operations' time, as evidence."""
     top = sorted(case.shares.items(), key=lambda pair: -pair[1])[:NAMED_OPERATIONS]
     return [
         Evidence(

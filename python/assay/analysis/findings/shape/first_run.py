@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
 
 METHOD = "first-run"
-# First executions that took this much longer than later ones, or less, are told by nobody.
+# An excess of a smaller share of the later time is not reported.
 LONGER_MIN = 0.2
-# Below this the clock would be read more often than it is worth.
+# For shorter executions, the precision of the clock matters.
 SECONDS_MIN = 0.05
 NAMED_OPERATIONS = 3
-# Two power tests that differ by less deviate as any two do.
+# Any two power tests may differ by this share.
 RUNS_APART_MIN = 0.05
 RUNS = 2
 COUNTED_MIN_S = 0.01
@@ -31,15 +31,15 @@ ADVICE = (
     " read"
 )
 FIGURES = ("seconds", "system_s", "minor_faults", "read_bytes")
-# The kernel is named where it is this much of the excess: a little of it is in everything.
+# The kernel is named if it is this share of the excess. A smaller share is usual.
 KERNEL_SHARE = 0.2
 
 
 def find(case: Case) -> list[Finding]:
-    """The excess of first executions, and of a first power test.
+    """Return the extra time of first executions, and of a first power test.
 
-    It returns nothing under a load or for a throughput test alone, whose streams share the machine
-    and have different parameters.
+    The result is empty under a load, and for a throughput test alone, whose streams share the
+    machine and have different parameters.
     """
     powers = _phases(case.executions, PHASE_POWER)
     streams_only = not powers and _phases(case.executions, PHASE_THROUGHPUT)
@@ -47,7 +47,7 @@ def find(case: Case) -> list[Finding]:
         return []
     if len(powers) < RUNS:
         return _first_executions(case)
-    # Without a warm-up the first power test is what was executed first.
+    # Without a warm-up, the first power test contains the first executions.
     warmed = PHASE_WARMUP in case.executions["phase"]
     return [*(_first_executions(case) if warmed else []), *_first_power_test(case, powers)]
 
@@ -66,7 +66,7 @@ def _first_executions(case: Case) -> list[Finding]:
     excess = pl.col("seconds") - pl.col("later_seconds")
     names = _most_first(by_operation, excess)
     when = ", in the warm-up," if in_warm_up else ""
-    # What happened before the measured part is no cause of anything in it.
+    # Time in the warm-up is not a cause of time in the measured part.
     tells: Tells = "shape" if in_warm_up else "cause"
     finding = Finding(
         claim=(
@@ -87,7 +87,7 @@ def _first_executions(case: Case) -> list[Finding]:
 
 
 def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
-    # Passes before a test change its metrics' names.
+    # Additional passes before a test would change the names of its metrics.
     if in_warm_up or case.test is not None:
         return None
     if case.asked_to_read:
@@ -96,10 +96,10 @@ def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
 
 
 def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
-    """Return what the first of two power tests took longer, and what it cost its metric.
+    """Return the extra time of the first of two power tests, and its effect on the metric.
 
-    A geometric mean weighs how many times as long an operation took, so short ones matter as much;
-    those below a hundredth of a second count as one.
+    The geometric mean weighs ratios of times, so short operations matter as much as long ones.
+    Times below 0.01 s count as 0.01 s.
     """
     by_operation = first_and_second(case.executions, *powers[:RUNS])
     if by_operation.is_empty():
@@ -132,7 +132,7 @@ def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
 
 
 def _second_is_better(case: Case) -> float | None:
-    """Return the share by which the second power test's metric is higher than the first's.
+    """Return the relative gain of the second power test's metric over the first test's.
 
     The result is None if the test has no metric.
     """
@@ -144,7 +144,7 @@ def _second_is_better(case: Case) -> float | None:
 
 
 def _phases(executions: pl.DataFrame, kind: str) -> list[str]:
-    """Phases of one kind of test, by their numbers."""
+    """Return the phases of one kind of test, by their numbers."""
     phases: list[str] = executions["phase"].unique().to_list()
     return sorted(phase for phase in phases if phase.startswith(f"{kind}-"))
 
@@ -162,7 +162,7 @@ def _most_first(by_operation: pl.DataFrame, by: pl.Expr) -> list[str]:
 
 
 def _share(excess_s: float, executions: pl.DataFrame) -> float:
-    """Return the excess as a share of all executions that had the engine to themselves."""
+    """Return the extra time as a share of all executions that ran alone on the engine."""
     alone = (pl.col("phase") == PHASE_WARMUP) | is_measured(executions)
     whole_s = float(executions.filter(alone)["seconds"].sum())
     return min(1.0, excess_s / whole_s) if whole_s > 0 else 0.0
@@ -183,11 +183,12 @@ def first_and_second(executions: pl.DataFrame, first: str, second: str) -> pl.Da
 def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each operation that was executed more than once.
 
-    Columns: operation, in_warm_up (whether the first was); of the first execution seconds,
-    system_s, minor_faults, read_bytes; of the median later one the same as later_*. Absent is null.
+    Columns: operation, in_warm_up (whether the first execution was in the warm-up); seconds,
+        system_s, minor_faults, read_bytes of the first execution; the same as later_* for the
+        median of later ones. Missing values are null.
     """
     phases = (pl.col("phase") == PHASE_WARMUP) | is_measured(executions)
-    # Executions are in the order of their time.
+    # Executions are sorted by their start time.
     return (
         executions.filter(phases)
         .group_by("operation", maintain_order=True)

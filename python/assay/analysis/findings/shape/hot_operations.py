@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "hot-operations"
-# As many operations are named as are half of the time.
+# The named operations have this share of the time together.
 HOT_SHARE = 0.5
-# They stand out when they are at least twice as much of the time as of the operations.
+# Operations stand out if their share of time is at least this multiple of their share of
+# operations.
 UNEVEN = 2.0
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the fewest operations with half of the time, if an even share were far less."""
+    """Return the fewest operations with half of the time, if an even share would be much less."""
     shares = sorted(case.shares.items(), key=lambda pair: (-pair[1], pair[0]))
     sums = list(accumulate(share for _, share in shares))
     few = next((number for number, whole in enumerate(sums, start=1) if whole >= HOT_SHARE), None)

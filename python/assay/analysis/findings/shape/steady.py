@@ -1,4 +1,4 @@
-"""Finds that a load was not steady, or became so late enough to matter."""
+"""Finds that a load was not steady, or became steady late."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from assay.analysis.load.steady_state import Drift
 
 METHOD = "steady"
-# The last third of a steady run is as fast as its first, but for this.
+# In a steady run, throughput of the last third differs from the first third by less.
 STEADY_SHARE = 0.10
-# Intervals without which thirds of a run say nothing.
+# With fewer intervals, thirds of a run are not compared.
 STEADY_INTERVALS_MIN = 6
 SERIES_WORDS = {
     THROUGHPUT: "throughput",
@@ -26,9 +26,9 @@ SERIES_WORDS = {
 
 
 def find(case: Case) -> list[Finding]:
-    """Return whether mixes in order became steady, or how much another load changed.
+    """Return whether ordered mixes became steady, or how much another load's throughput changed.
 
-    There is no finding for few mixes, because the parts of a mix differ.
+    With few mixes there is no finding, because the parts of a mix differ.
     """
     mixes = case.mixes
     if mixes is not None and mixes.state.steady is not None:
@@ -41,7 +41,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
-    """Return the finding of a steady state; None if the beginning was as the rest is."""
+    """Return the finding of a late steady state; None if the beginning does not differ."""
     state = mixes.state
     first, rate = state.first_mix, state.rate
     if not first or rate is None or mixes.rate_per_s is None:
@@ -71,7 +71,7 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
 
 
 def _not_steady(case: Case, mixes: Mixes) -> Finding:
-    """Return the finding on the series that drifts farthest beyond its bound."""
+    """Return the finding on the series that drifts farthest beyond its limit."""
     state = mixes.state
     broken = [drift for drift in state.drifts if not drift.kept]
     over = f"in {mixes.mixes:,} mixes"
@@ -104,7 +104,7 @@ def _beyond(drift: Drift) -> float:
 
 
 def _drift_words(drift: Drift, part: str) -> str:
-    """Return how a series changed, or may have, in the part that would be steady."""
+    """Return how much a series changed, or may have changed, in the part that may be steady."""
     name = SERIES_WORDS[drift.series]
     if drift.drifts:
         way = "fell" if drift.change < 0 else "rose"
@@ -128,7 +128,7 @@ def _amount(drift: Drift, change: float) -> str:
 
 
 def _reads_words(mixes: Mixes) -> str:
-    """Return the reads of a mix before and in the steady part; empty without reads."""
+    """Return the bytes read per mix before and in the steady part; empty without reads."""
     drifts = [mixes.state.drift(name) for name in (FETCHED, ASKED)]
     measured = [drift for drift in drifts if drift is not None and drift.before is not None]
     read = next(
@@ -158,7 +158,7 @@ def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
 
 
 def _thirds_finding(case: Case) -> Finding | None:
-    """Return the change of throughput through a load whose mixes are not in order."""
+    """Return the change of throughput over a load whose mixes have no fixed order."""
     rates = () if case.load is None else case.load.pace.throughput_per_s
     if len(rates) < STEADY_INTERVALS_MIN:
         return None

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 METHOD = "tail"
 PERCENT = 100.0
-# A statement makes a tail if it is at least this much of what the slowest take longer.
+# A statement causes a tail if it has this share of the slowest executions' extra time.
 BLAMED_MIN = 0.5
-# Of an operation's time: a tail that costs less is told with the statements, and claimed nowhere.
+# A tail with a smaller share of the operation's time is not reported as a finding.
 EXCESS_MIN = 0.02
 RETRIES = "fewer clients on the same rows, or transactions that hold their locks for less time"
 LONGER = "what this statement waits for: its locks, its reads, or the log if it is the commit"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding an operation whose tail one statement or failed attempts make."""
+    """Return one finding for each operation whose tail comes from one statement or from retries."""
     findings = []
     for operation, times in case.statement_times.items():
         tail = times.tail

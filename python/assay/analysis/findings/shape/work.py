@@ -1,4 +1,4 @@
-"""States the kinds of work that took the engine's CPU time."""
+"""Finds the kinds of work that took most of the engine's CPU time."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile
 
 METHOD = "work"
-# Work that dominates has this share of all samples at least.
+# A dominant kind of work has at least this share of all samples.
 DOMINANT_SHARE = 0.2
 NAMED_OPERATIONS = 3
-# Of fewer samples nothing is claimed: a share of a fifth is then known to some percent only.
+# With fewer samples, the sampling error of a fifth is too large for a claim.
 SAMPLES_MIN = 1_000
-# Too much without a rule, and what leads may only be what has one.
+# With a larger unclassified share, the leading kind of work may not be the largest.
 UNCLASSIFIED_MAX = 0.25
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the work that dominates, if one does, with the operations that it is most of."""
+    """Return the dominant kind of work, if there is one, with the operations that do most of it."""
     shares = work_shares(case.profile)
     if shares.pop(UNCLASSIFIED, 0.0) > UNCLASSIFIED_MAX or not shares or case.profile is None:
         return []
@@ -55,7 +55,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def work_shares(profile: Profile | None) -> dict[str, float]:
-    """Share of each word of work in the samples within operations; empty of too few samples."""
+    """Return each kind of work's share of the samples in operations; empty with too few samples."""
     if profile is None or within_operations(profile).height < SAMPLES_MIN:
         return {}
     return dict(work_table(profile).select("work", "share").iter_rows())

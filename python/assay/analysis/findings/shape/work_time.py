@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def work_fractions(case: Case, works: Sequence[str]) -> dict[str, float]:
-    """Return the part of each operation's time that went into some kinds of work.
+    """Return the share of each operation's time that went into some kinds of work.
 
-    Samples are of CPU time, so shares of them are of the part of the time that was on a CPU; where
-    that is not known the operation is taken to have been on one all the time. Empty of too few
-    samples, and where they are not told apart by operation.
+    Samples measure CPU time, so the share of samples is multiplied by the share of time on a CPU.
+    An operation whose time was not split counts as always on a CPU. The result is empty with too
+    few samples, or if samples are not assigned to operations.
     """
     if (
         case.profile is None

@@ -1,1 +1,1 @@
-"""Findings about waiting in the server: locks, the log, upkeep and other sessions."""
+"""Findings about waiting in the server: locks, the log, maintenance and other sessions."""

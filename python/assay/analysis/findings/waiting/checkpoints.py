@@ -1,7 +1,7 @@
-"""Checkpoints so close to each other that the log is full of whole pages.
+"""Frequent checkpoints, which fill the log with full page images.
 
-After a checkpoint the first change of each page puts the whole page into the log. With a small log
-there is always one under way.
+After a checkpoint the first change of each page puts the whole page into the log. With a small log,
+a checkpoint is always under way.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "checkpoints"
-# Names of figures that an engine's counters declare.
+# Names of counters that the engine declares.
 IMAGES, IMAGE_BYTES = "wal_full_page_images", "wal_full_page_bytes"
 LOG_BYTES, REQUESTED = "wal_bytes", "checkpoints_requested"
 LOG_SIZE = "log_size"
-# Checkpoints that the log's size asked for: one may be the load's own beginning.
+# Minimum number of checkpoints that the log's size triggered. One may come from the load's start.
 REQUESTED_MIN = 2
-# Whole pages are this much of the log: less is what any checkpoint brings.
+# Any checkpoint causes a smaller share of full page images in the log.
 IMAGES_SHARE_MIN = 0.3
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
@@ -32,7 +32,7 @@ PARTS = ("log", "waiting/disk_write", "computing/kernel")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the part of the time that writing whole pages took."""
+    """Return the share of time that writing full page images took."""
     images, image_bytes = case.total(IMAGES), case.total(IMAGE_BYTES)
     logged = case.total(LOG_BYTES)
     requested, setting = case.total(REQUESTED) or 0.0, case.setting(LOG_SIZE)

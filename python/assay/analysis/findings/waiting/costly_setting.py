@@ -1,7 +1,7 @@
-"""Settings that cost time by themselves: a wait before each commit, a log of each statement.
+"""Settings that cost time by themselves, such as a delay of commits or a log of each statement.
 
-An engine declares them in its `advice.toml`, with the value from which they cost. Memory that is
-away from its default is tried: statements were executed with both values.
+The engine's `advice.toml` declares these settings, with the value from which they cost time. Memory
+settings that differ from their default are tried: statements are executed with both values.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SLOWS = "slows the same plan"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return one finding a setting that is in force and costs a part of the time."""
+    """Return one finding for each setting in force that costs a part of the time."""
     findings = []
     for declared in case.advice.get("costly", ()):
         value = case.settings.get(declared["setting"])
@@ -42,7 +42,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def is_costly(value: str, declared: Mapping[str, Any]) -> bool:
-    """Return whether a setting has one of the values that cost, or a number above the least."""
+    """Return whether a setting has a value declared as costly, or a number above the limit."""
     word = value.strip().lower()
     if word in declared.get("values", ()):
         return True

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 METHOD = "lock-wait"
 LOCK, LATCH = "lock", "latch"
 EFFECT_MIN = 0.05
-# Fewer looks at waiting sessions do not say who holds a lock most.
+# Fewer samples of waiting sessions do not show who holds a lock most.
 LOOKS_MIN = 3
-# A session or an object that has this part of all waiting is named as its cause.
+# A session or an object with this share of all lock waits is named as their cause.
 NAMED_SHARE = 0.5
 SESSIONS_MAX = 3
 STATEMENT_MAX = 100
@@ -33,7 +33,7 @@ LOCK_SECONDS, LOCK_WAITS = "lock_wait_seconds", "lock_waits"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the larger of both sorts of waiting, with the session that holds the lock."""
+    """Return the larger of lock waits and latch waits, with the session that holds the lock."""
     case = case.with_measured(LOCK, LATCH)
     fractions = {name: waited(case, name) for name in (LOCK, LATCH)}
     name = max(fractions, key=lambda part: case.of_run(fractions[part]))
@@ -44,8 +44,9 @@ def find(case: Case) -> list[Finding]:
 
 
 def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
-    """Return the finding by who holds the locks: another session, one of the run, or unknown."""
-    # Where hardly any wait is told to be for a lock, one for a row looks as one for a latch does.
+    """Return the finding by the lock's holder: another client, the run itself, or unknown."""
+    # If hardly any wait is classified as a lock wait, waits for row locks may look like latch
+    # waits.
     is_lock = name == LOCK or case.of_run(case.part(LOCK)) < EFFECT_MIN
     seen = _seen(case) if is_lock else ()
     others = [blocker for blocker in seen if not blocker.own]
@@ -61,14 +62,14 @@ def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Findi
 def _seen(case: Case) -> tuple[Blocker, ...]:
     blockers = case.blockers or ()
     enough = sum(blocker.looks for blocker in blockers) >= LOOKS_MIN
-    # That a session of somebody else was waited for is a fact, however seldom it was seen.
+    # A wait for another client's session counts even if few samples show it.
     return blockers if enough else tuple(blocker for blocker in blockers if not blocker.own)
 
 
 def _others_finding(
     case: Case, name: str, fractions: dict[str, float], others: Sequence[Blocker]
 ) -> Finding:
-    """Return the finding of locks held by sessions that are none of the run's."""
+    """Return the finding of locks that sessions outside of the run hold."""
     first = others[0]
     what = f" on {first.object}" if first.object else ""
     more = f" and {len(others) - 1} other sessions" if len(others) > 1 else ""
@@ -91,7 +92,7 @@ def _others_finding(
 def _own_finding(
     case: Case, name: str, fractions: dict[str, float], own: Sequence[Blocker]
 ) -> Finding:
-    """Return the finding of sessions of the run that wait for each other."""
+    """Return the finding of sessions of the run that wait for locks of each other."""
     thing, share = _most(own, "object")
     mode, _ = _most(own, "mode")
     statement, _ = _most(own, "waiting_statement")
@@ -114,7 +115,7 @@ def _own_finding(
 
 
 def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
-    """Return the finding of locks whose holder was not seen."""
+    """Return the finding of locks whose holding session no sample showed."""
     timeout = case.setting(LOCK_TIMEOUT) if name == LOCK else None
     if timeout is not None and timeout.limits is not None:
         return _one_writer_finding(case, fractions, timeout)
@@ -132,7 +133,7 @@ def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) 
 
 
 def _one_writer_finding(case: Case, fractions: dict[str, float], timeout: Setting) -> Finding:
-    """Return the finding of writers that all wait for one lock."""
+    """Return the finding of writers that all wait for the database's only write lock."""
     alone = case.load is not None and case.load.load.clients == 1
     holder = "another process or connection" if alone else "another connection"
     claim = f"{_waiting_words(case, fractions)} for {timeout.limits}: {holder} held it"
@@ -163,7 +164,7 @@ def _where(case: Case, fractions: dict[str, float], name: str) -> list[Evidence]
 
 
 def _most(blockers: Sequence[Blocker], name: str) -> tuple[str | None, float]:
-    """Return the value that most of the waiting has, and its share of the waiting."""
+    """Return an attribute's most frequent value among lock waits, and its share of the waits."""
     shares: dict[str | None, float] = {}
     for blocker in blockers:
         word = getattr(blocker, name)
@@ -183,7 +184,7 @@ def _is_idle(blocker: Blocker) -> bool:
 
 
 def _holder_words(blocker: Blocker) -> str:
-    """Return a session with its client, state, age and statement, where they are known."""
+    """Return a session in words: client, state, age and statement, if known."""
     age_s = blocker.transaction_s
     facts = [
         blocker.application,

@@ -1,6 +1,7 @@
-"""A log that is written round and round: before it is overwritten, changed pages have to be out.
+"""A circular log that is too small: changed pages have to be written before it is overwritten.
 
-A page that is changed often is then written for nearly each change, and who changes it waits.
+A page that is changed often is then written for nearly each change, and the session that changes it
+waits.
 """
 
 from __future__ import annotations
@@ -17,27 +18,28 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "log-full"
-# Names of figures that an engine's counters declare.
+# Names of counters that the engine declares.
 RELEASED, AGE = "checkpoint_bytes", "checkpoint_age_bytes"
 LOG_BYTES, WRITTEN, ROW_LOCKS = "wal_bytes", "written_bytes", "row_lock_waits"
 LOG_SIZE = "log_size"
-# A log that holds the changes of a longer time is written round by the way.
+# A log that holds more seconds of changes than this is large enough.
 HELD_MAX_S = 30.0
-# So often the whole log was released in the measured part: less may be what a load began with.
+# Minimum number of times that the whole log was reused in the measured part. With fewer, the reused
+# part may be from before the load.
 TURNS_MIN = 1.0
-# Engines hurry to write pages out when the log is so full.
+# Engines write pages faster when this share of the log is in use.
 AGE_SHARE_MIN = 0.5
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
 LARGER = 16
-# Who waits for room in the log looks again after a short sleep.
+# A session that waits for log space sleeps briefly and checks again.
 PARTS = ("log", "waiting/disk_write", "waiting/disk", "waiting/paused")
-# Or sleeps as one who waits for a lock.
+# On some engines such a session looks like one that waits for a lock.
 WAITING = ("log", "waiting")
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the part of the time that making room in the log took."""
+    """Return the share of time that waits for log space took."""
     size, logged = case.setting(LOG_SIZE), case.total(LOG_BYTES)
     capacity = size.bytes if size is not None else None
     window_s = (case.counters or {}).get("window_s")
@@ -100,11 +102,11 @@ def _advised(
 
 
 def _parts(case: Case) -> tuple[str, ...]:
-    """Nodes of the time tree in which it may show; all waiting where no row was locked."""
+    """Return the time tree nodes that may contain such waits; all waiting if no row was locked."""
     return PARTS if case.total(ROW_LOCKS) or case.blockers else WAITING
 
 
 def _share_of_pages(case: Case, logged: float) -> float:
-    """Return the share of written bytes that was no log; 1 if writes are not counted."""
+    """Return the share of written bytes that are not log; 1 if writes are not counted."""
     written = case.total(WRITTEN)
     return 1.0 if not written else max(0.0, 1 - logged / max(written, logged))

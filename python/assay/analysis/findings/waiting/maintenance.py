@@ -1,6 +1,6 @@
-"""Maintenance of the same server that slows the load, such as vacuums, new indexes and backups.
+"""Maintenance of the same server that slows the load: vacuums, index builds and backups.
 
-It is blamed for waiting that its own CPU time, or its own reads and writes, can have caused.
+Maintenance is a cause of waits that its CPU time, or its reads and writes, can explain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 METHOD = "maintenance"
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
-# Upkeep that uses less of a core is not in the way of anybody.
+# Maintenance that uses less of a core does not slow the load.
 CORES_MIN = 0.1
 WORKERS_MAX = 3
 STATEMENT_MAX = 100
@@ -34,7 +34,7 @@ DISK = ("waiting/disk_read", "waiting/disk_write", "waiting/disk")
 
 @dataclass(frozen=True)
 class Blamed:
-    """A node of the time tree, and the part that maintenance can have caused, by operation."""
+    """A time tree node, and the share of each operation's time that maintenance can have caused."""
 
     part: str
     fractions: Mapping[str, float]
@@ -42,7 +42,7 @@ class Blamed:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the waiting that upkeep caused most of: for CPUs, or for the disk."""
+    """Return the largest wait that maintenance caused: for CPUs, or for the disk."""
     busy = _upkeep_sessions(case)
     if not busy or case.accounts is None or not case.accounts.window_s:
         return []
@@ -56,14 +56,14 @@ def find(case: Case) -> list[Finding]:
 
 
 def _upkeep_sessions(case: Case) -> list[Worker]:
-    """Return sessions of others at upkeep, each once, with the work that most samples saw."""
+    """Return other sessions that do maintenance, each once, with the work in most samples."""
     upkeep = [worker for worker in case.workers or () if worker.work != SNAPSHOT and not worker.own]
     rarest_first = sorted(upkeep, key=lambda worker: worker.looks)
     return list({worker.session: worker for worker in rarest_first}.values())
 
 
 def _cpu_blame(case: Case, busy: Sequence[Worker]) -> Blamed | None:
-    """Return the wait for a CPU that upkeep caused; None if it hardly computed."""
+    """Return the waits for a CPU that maintenance caused; None if it hardly used CPUs."""
     used_s = sum(worker.cpu_s or 0.0 for worker in busy)
     window_s = case.accounts.window_s if case.accounts is not None else 0.0
     if used_s < CORES_MIN * window_s:
@@ -80,7 +80,7 @@ def _cpu_blame(case: Case, busy: Sequence[Worker]) -> Blamed | None:
 
 
 def _disk_blames(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
-    """Return waits for the disk, by the share of upkeep in what the server moved."""
+    """Return waits for the disk, by maintenance's share of the server's reads and writes."""
     moved = sum(worker.moved_bytes or 0.0 for worker in busy)
     share = min(1.0, sum(worker.moved_share or 0.0 for worker in busy))
     if not moved or not share:
@@ -131,7 +131,7 @@ def _finding(case: Case, busy: Sequence[Worker], blamed: Blamed) -> Finding:
 
 
 def worker_words(worker: Worker) -> str:
-    """Return the sort of work, its tables, its session and client."""
+    """Return a session in words: kind of work, tables, session id and client."""
     of = f" of {names_text(worker.objects)}" if worker.objects else ""
     client = f" of {worker.application}" if worker.application else ""
     return f"{worker.work}{of} (session {worker.session}{client})"
@@ -149,6 +149,6 @@ def _seen(worker: Worker) -> Evidence:
 
 
 def _paces(case: Case, worker: Worker) -> dict[str, str]:
-    """Settings that pace such work, each with its value."""
+    """Return the settings that throttle this kind of maintenance, with their values."""
     names = case.advice.get("upkeep", {}).get(worker.work, ())
     return {name: f"{name} = {case.settings[name]}" for name in names if name in case.settings}

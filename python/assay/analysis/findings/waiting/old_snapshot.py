@@ -1,7 +1,7 @@
-"""Old versions of rows that pile up because a transaction's snapshot may still want them.
+"""Old row versions that pile up because an old transaction snapshot may still need them.
 
-Where an engine counts dead rows, `dead-rows` has the effect and names the transaction. Where it
-counts changes that old readers may want, the effect is what grew with them.
+If the engine counts dead rows, the finding `dead-rows` states the effect and names the transaction.
+If it counts undo records, the effect is the slowdown of the load.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from assay.model.other_work import Worker
 
 METHOD = "old-snapshot"
-# A snapshot that most samples saw kept what was changed during most of the run.
+# A snapshot in at least this share of samples kept old versions during most of the run.
 SEEN_MIN = 0.5
-# Changes that an engine without old readers removes as they come are fewer, as a rule. That the
-# load became slower meanwhile, and that somebody has an old snapshot, has to be seen as well.
+# Engines without old snapshots usually keep fewer undo records. A slowdown of the load and an old
+# snapshot are required, too.
 KEPT_MIN = 1_000
 KEPT = "undo_records"
-# They pile up if there are so many times as many at last.
+# Records pile up if their number grows at least by this factor.
 PILED_MIN = 2.0
 CLOSED = "closed"
-# The first and the last of so many parts of the run are compared.
+# Number of parts of the run; the first and the last part are compared.
 PARTS = 3
-# Loads differ by less between their thirds.
+# Throughput of two parts of a steady load differs by a smaller factor.
 SLOWER_MIN = 1.2
 EFFECT_MIN = 0.05
 STATEMENT_MAX = 100
@@ -38,7 +38,7 @@ IDLE = ("idle", "sleep", "prepared")
 
 
 def holder(case: Case) -> Worker | None:
-    """Return the transaction with the oldest snapshot outside of the run; None without one."""
+    """Return the transaction outside of the run with the oldest snapshot; None without one."""
     seen = [
         worker
         for worker in case.workers or ()
@@ -50,7 +50,7 @@ def holder(case: Case) -> Worker | None:
 
 
 def holder_words(keeper: Worker) -> str:
-    """Return who holds the snapshot, in which state and since when."""
+    """Return the session that holds the snapshot in words, with its state and age."""
     facts = [
         keeper.application,
         keeper.state,
@@ -75,7 +75,7 @@ def holder_evidence(keeper: Worker) -> Evidence:
 
 
 def end_words(keeper: Worker) -> str:
-    """Return what to do about the session."""
+    """Return the advice on how to end the session's transaction."""
     name = f" of {keeper.application}" if keeper.application else ""
     sentence = f"commit, roll back or end the transaction of session {keeper.session}{name}"
     if _is_idle(keeper):
@@ -84,7 +84,7 @@ def end_words(keeper: Worker) -> str:
 
 
 def find(case: Case) -> list[Finding]:
-    """Return how much slower a load became while changes piled up behind an old snapshot."""
+    """Return how much a load slowed down while undo records piled up behind an old snapshot."""
     keeper, kept, paces = holder(case), _kept(case), _paces(case)
     if keeper is None or kept is None or paces is None:
         return []
@@ -112,7 +112,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _kept(case: Case) -> tuple[float, float] | None:
-    """Changes that are kept, at the first reading and at most; None if they did not pile up."""
+    """Return the undo records at the first reading and at most; None if they did not pile up."""
     values = case.readings(KEPT)
     if not values or max(values) < max(KEPT_MIN, PILED_MIN * values[0]):
         return None
@@ -120,9 +120,9 @@ def _kept(case: Case) -> tuple[float, float] | None:
 
 
 def _paces(case: Case) -> tuple[float, float, float] | None:
-    """Operations a second of a closed load, in its first and last third and on average.
+    """Return the throughput of a closed load: first third, last third, and mean, per second.
 
-    The result is None if it did not become slower.
+    The result is None if the load did not become slower.
     """
     if case.load is None or case.load.load.shape != CLOSED:
         return None

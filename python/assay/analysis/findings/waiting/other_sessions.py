@@ -1,4 +1,4 @@
-"""Other sessions of the same server that work during the run."""
+"""Sessions of other clients that use CPU time on the same server during the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 METHOD = "other-sessions"
-# Our own looks at the server use less.
+# Assay's own sampling of the server uses less CPU time.
 OTHERS_SHARE_MIN = 0.1
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
@@ -21,7 +21,7 @@ PART = "computing/queue"
 
 
 def find(case: Case) -> list[Finding]:
-    """Return the wait for a CPU that other clients' sessions can be blamed for."""
+    """Return the waits for a CPU that other clients' sessions can have caused."""
     others = case.other_clients
     cores = case.engine_cores
     if not others or not cores or case.accounts is None or not case.accounts.window_s:

@@ -1,4 +1,4 @@
-"""Time in which operations waited for the log, and dips while a checkpoint was under way."""
+"""Time that operations waited for the log, and throughput dips while a checkpoint is under way."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from assay.model.finding import Tells
 
 METHOD = "stalls"
-# Less is what a log costs anybody who commits.
+# Every engine that commits has a smaller share of log waits.
 LOG_MIN = 0.05
-# A commit that survives a crash has to wait for the disk. Only where that is this much of the time
-# is it a cause that is worth the price of changing it.
+# A durable commit has to wait for the disk. Log waits are a cause worth a change of settings only
+# from this share of the time on.
 LOG_CAUSE_MIN = 0.1
-# An interval is a dip when it has less than this of the median interval's operations.
+# An interval with less than this share of the median interval's operations is a dip.
 DIP_SHARE = 0.7
-# Operations that are missing in dips, of all: less is noise of a load that is counted by second.
+# Missing operations in dips as a share of all. A smaller share is noise of counting by second.
 DIPS_MIN = 0.03
-# Thirds of intervals say nothing of fewer.
+# With fewer intervals, dips are not searched.
 INTERVALS_MIN = 10
-# A checkpoint is to blame when it was under way in so many of the dips, and not at all times.
+# A checkpoint causes dips if it is under way in this share of dips, but not nearly always.
 BLAMED_SHARE = 0.8
 ALWAYS_SHARE = 0.6
 LOG_SIZE = "log_size"
 LOG_MODE = "log_mode"
-# What makes commits wait: the form of the log, and which logs are synced.
+# Settings that make commits wait: the mode of the log, and which logs are synced.
 COMMIT_ROLES = (LOG_MODE, "commit_sync", "second_log_sync")
 LARGER = 4
 
@@ -44,7 +44,7 @@ LOG_BYTES, TEMPORARY_BYTES = "wal_bytes", "temporary_bytes"
 
 
 def find(case: Case) -> list[Finding]:
-    """Waiting for the log to be written, and dips of a load while a checkpoint is under way."""
+    """Return findings of log waits, and of a load's dips while a checkpoint is under way."""
     return [*_log(case), *_checkpoints(case)]
 
 
@@ -55,7 +55,7 @@ def _log(case: Case) -> list[Finding]:
     effect = case.of_run(fractions)
     logged = case.total(LOG_BYTES)
     settings = _commit_settings(case)
-    # Where the engine does not count its log, a setting that makes commits wait is the witness.
+    # If the engine does not count log writes, a setting that makes commits wait is the evidence.
     is_told = any(setting.cheaper for setting in settings) if logged is None else logged > 0
     if effect < LOG_MIN or not is_told:
         return []
@@ -72,7 +72,7 @@ def _log(case: Case) -> list[Finding]:
         evidence.append(Evidence(sentence, f"setting:{setting.name}"))
     if settings:
         to_try += f" ({', '.join(map(_change_words, settings))})"
-    # Another form of the log costs less for the same safety; a sync is the price of it.
+    # Another log mode costs less with the same safety; a sync is the price of durability.
     is_dear = any(setting.role == LOG_MODE for setting in settings)
     is_cause = is_dear or (effect >= LOG_CAUSE_MIN and _commits_wait(case, settings))
     tells: Tells = "cause" if is_cause else "shape"
@@ -89,7 +89,7 @@ def _log(case: Case) -> list[Finding]:
 
 
 def _commit_settings(case: Case) -> list[Setting]:
-    """Settings that make commits wait: the form of the log, and whether it is synced."""
+    """Return the settings that make commits wait: the log's mode, and whether logs are synced."""
     settings = [case.setting(role) for role in COMMIT_ROLES]
     return [
         setting
@@ -101,13 +101,13 @@ def _commit_settings(case: Case) -> list[Setting]:
 
 
 def _commits_wait(case: Case, settings: Sequence[Setting]) -> bool:
-    """Return whether commits wait for the disk, by settings of the engine that say so."""
+    """Return whether the engine's settings make commits wait for the disk."""
     has_settings = any(setting and setting.value for setting in map(case.setting, COMMIT_ROLES))
     return bool(settings) or not has_settings
 
 
 def _cheaper(settings: Sequence[Setting], effect: float) -> Advice | None:
-    """The advice that makes commits wait less; another form of the log first: it is as safe."""
+    """Return the advice that shortens commit waits; the log's mode first, as it is equally safe."""
     for setting in settings:
         if setting.role == LOG_MODE and setting.cheaper is not None:
             return named_setting_advice(setting.name, setting.cheaper, effect)
@@ -122,10 +122,10 @@ def _change_words(setting: Setting) -> str:
 
 
 def _log_parts(case: Case) -> tuple[tuple[str, ...], str]:
-    """Causes that are waiting for the log, and the node of the time tree that holds them.
+    """Return the causes that are waits for the log, and their common node of the time tree.
 
-    Where the engine does not say which writes are of its log, all are taken for it, unless more
-    went into temporary files.
+    If the engine does not separate log writes, all write waits count as log waits, unless temporary
+    files received more bytes.
     """
     logged, temporary = case.total(LOG_BYTES) or 0.0, case.total(TEMPORARY_BYTES) or 0.0
     if case.of_run(case.part("log")) or temporary > logged:
@@ -180,7 +180,7 @@ def _dips(case: Case, dips: set[int], missing: float) -> Finding:
 
 
 def _under_way(case: Case, interval_s: float, intervals: int) -> set[int]:
-    """Return the intervals of the load in which a checkpoint wrote pages."""
+    """Return the numbers of the load's intervals in which a checkpoint wrote pages."""
     all_series = (case.counters or {}).get("series", ())
     series = next((series for series in all_series if series["name"] == CHECKPOINT_FIGURE), None)
     if series is None or interval_s <= 0:

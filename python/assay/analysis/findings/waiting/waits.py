@@ -1,4 +1,4 @@
-"""Phrases for findings on waiting: duration, main place and operations."""
+"""Phrases for findings on waiting: how long, where, and in which operations."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
     from assay.analysis.findings.case import Case
 
-# Operations that waited for less of their own time are not named.
+# Operations that waited for a smaller share of their own time are not named.
 NAMED_SHARE = 0.02
 NAMED_OPERATIONS = 3
 
 
 def waited(case: Case, *names: str) -> dict[str, float]:
-    """Return the part of each operation's time that it waited in this way, if relevant."""
+    """Return the share of each operation's time that it spent in the named waits, if relevant."""
     return at_least(case.part(*names), NAMED_SHARE)
 
 
 def waiting_evidence(
     case: Case, fractions: Mapping[str, float], names: Sequence[str]
 ) -> list[Evidence]:
-    """Return the share of each cause in the time of the operations that waited most."""
+    """Return each cause's share of the time of the operations that waited most, as evidence."""
     of_each = {op.name: op.where for op in case.operations}
     evidence = []
     for operation in case.largest_first(fractions)[:NAMED_OPERATIONS]:

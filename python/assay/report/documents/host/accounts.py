@@ -8,19 +8,20 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class AccountsSection(TypedDict):
-    """CPU seconds of the measured part by who used them."""
+    """CPU seconds of the measured part by user: the engine, Assay's own processes, and others."""
 
     window_s: float
-    """Time between the samples around the measured part."""
+    """Seconds between the two samples around the measured part."""
     cpus: int
     capacity_s: float
-    """window_s times cpus."""
+    """Available CPU seconds: window_s times cpus."""
     by_account_s: dict[str, float]
-    """CPU time of the engine and of Assay's own processes: engine, driver, probes."""
+    """CPU seconds of the engine and of Assay's own processes, by account: engine, driver,
+    probes."""
     background_s: float
-    """CPU time of all other processes."""
+    """CPU seconds of all processes other than the engine's and Assay's."""
     busy_s: float
     idle_s: float
-    """Idle time, including waiting for a device."""
+    """Idle CPU seconds, including waits for a device."""
     steal_s: MeasuredValue
-    """Time that the hypervisor gave to other machines."""
+    """CPU seconds that the hypervisor gave to other machines; null if not known."""

@@ -1,4 +1,4 @@
-"""Limits and changes to the host in the document of a run."""
+"""Types of a run's document on limits and changes to the host."""
 
 from __future__ import annotations
 
@@ -10,36 +10,37 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class LimitRow(TypedDict):
-    """One limit of a control group, and how much of it was used."""
+    """One limit of a control group, and its use by the engine."""
 
     name: Literal["cpu", "cpus", "read-iops", "write-iops", "read-rate", "write-rate", "memory"]
     asked: float
-    """Requested limit: cores, CPUs, operations or bytes a second, or bytes."""
+    """Requested limit in cores, CPUs, operations or bytes a second, or bytes."""
     effective: MeasuredValue
     """Limit as the kernel reported it after the measured part; null if it reported none."""
     used: MeasuredValue
-    """Mean use over `seconds`, or maximum use of memory; null if not counted."""
+    """Mean use of the limited resource over `seconds`, or maximum use of memory; null if not
+    counted."""
     seconds: MeasuredValue
-    """Time between the two readings of use."""
+    """Seconds between the two readings of the limited resource's use."""
     felt: MeasuredValue
-    """Share of periods in which the CPU time ran out, or how often memory reached its limit; null
-    for other limits."""
+    """Share of periods in which the limit's CPU time ran out, or how often memory reached its
+    limit; null for other limits."""
     binding: bool | None
-    """Whether the limit slowed the engine; null if not known."""
+    """Whether the limit slowed the engine; null if that is not known."""
     in_effect: bool
     """Whether the kernel reported the requested limit."""
     words: str
 
 
 class SlowedSection(TypedDict):
-    """Resources that were made slower by stopping the engine."""
+    """Resources that were made slower for the engine by stopping it."""
 
     asked: dict[str, float]
-    """Requested factor by resource."""
+    """Requested slowing factor by resource."""
     reached: dict[str, float] | None
-    """Factor by resource during the measured part; null if not known."""
+    """Slowing factor by resource that was reached during the measured part; null if not known."""
     stopped_s: float | None
-    """How long the engine was stopped during the measured part; null if not known."""
+    """Seconds for which the engine was stopped during the measured part; null if not known."""
 
 
 class HostChangeRow(TypedDict):
@@ -47,23 +48,23 @@ class HostChangeRow(TypedDict):
 
     what: str
     path: str
-    """The file, device or directory."""
+    """Path of the changed file, device or directory."""
     before: str | None
     asked: str | None
     effective: str | None
-    """Value as it was read back after the change."""
+    """Value that was read back after the change; null without one."""
     restored: bool
     """Whether the run reverted the change itself. A guardian process reverts it for a killed
     run."""
 
 
 class ChangesSection(TypedDict):
-    """Limits of the engine, and changes to the host."""
+    """Limits of the engine, and changes to the host, in one run."""
 
     version: int | None
-    """Version of the control groups; null if nothing was limited."""
+    """Version of the kernel's control groups; null if nothing was limited."""
     device: str | None
-    """The device to which disk limits apply."""
+    """The device to which disk limits apply; null without disk limits."""
     limits: list[LimitRow]
     notes: list[str]
     oom_kills: int | None

@@ -1,4 +1,4 @@
-"""Nodes of a cluster in the document of a run."""
+"""Types of a run's document on the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NodeFigure = Literal["messages_per_s", "bytes_per_s", "waiting_share"]
 
 
 class ClusterMember(TypedDict):
-    """A node of the cluster and its place."""
+    """A node of the cluster and its host."""
 
     name: str
     role: str
@@ -25,74 +25,75 @@ class ClusterInterval(TypedDict):
     """Work of the nodes between two readings of their counters."""
 
     begun_s: float
-    """Seconds since the measured part began."""
+    """Start of the interval, in seconds since the measured part began."""
     ended_s: float
     seconds: float
-    """Length of the span."""
+    """Length of the interval in seconds."""
     whole: NodeWork
     nodes: list[NodeWork]
 
 
 class BarrierRow(TypedDict):
-    """One trough in which nodes waited for each other."""
+    """One trough in which most nodes waited for the others."""
 
     operation: str
     begun_s: float
     ended_s: float
     cores: float
-    """Busy cores in the trough."""
+    """Number of busy cores of all nodes in the trough."""
     peak_cores: float
-    """Busy cores around the trough."""
+    """Number of busy cores of all nodes before and after the trough."""
     lost_s: float
 
 
 class BarriersSection(TypedDict):
-    """Troughs of all nodes' CPU time between peaks of the whole platform."""
+    """Troughs of all nodes' CPU time between peaks of the whole cluster."""
 
     missing: str | None
-    """Reason why troughs cannot be found."""
+    """Reason why barriers could not be found; null if they could."""
     platform_cores: MeasuredValue
     lost_share: MeasuredValue
-    """Share of time lost at barriers, of executions that were long enough to measure; null without
-    any."""
+    """Share of time lost at barriers, for executions that were long enough to measure; null without
+    any such execution."""
     operations: dict[str, float]
-    """Lost share by operation; under a load there is a single entry without a name."""
+    """Share of time lost at barriers, by operation; under a load there is a single entry without a
+    name."""
     too_short: list[str]
-    """Operations whose executions were all too short."""
+    """Operations whose executions were all too short to find barriers."""
     count: int
     found: list[BarrierRow]
-    """The 100 most expensive troughs at most, in the order of time."""
+    """The most expensive troughs in the order of time, at most 100."""
 
 
 class NodeWork(TypedDict):
-    """The work of one node in a span, or of all nodes together without a name.
+    """The work of one node in a span of time, or of all nodes together (without a name).
 
     A rate, share or amount that was not counted is null.
     """
 
     name: str
     role: str
-    """coordinator, worker, both, or later for a node that is known only by its counters; empty for
-    all nodes together."""
+    """Role of the node: coordinator, worker, both, or later for a node that is known only by its
+    counters; empty for all nodes together."""
     text: str
-    """The figures as one line of text, with four significant digits and suffixes for powers of
-    1000. KB are 1024 bytes."""
+    """The node's figures as one line of text, with four significant digits and suffixes for powers
+    of 1000. KB are 1024 bytes."""
     cpu_by: list[Literal["kernel", "engine"]]
-    """Source of the CPU time."""
+    """Source of the node's CPU time: the kernel or the engine."""
     messages_per_s: MeasuredValue
-    """Messages received from other nodes."""
+    """Messages a second received from other nodes."""
     bytes_per_s: MeasuredValue
-    """Bytes of these messages."""
+    """Bytes a second of the messages received from other nodes."""
     rows_per_s: MeasuredValue
-    """Rows in these messages."""
+    """Rows a second in the messages received from other nodes."""
     local_messages_per_s: MeasuredValue
-    """Messages passed within the node."""
+    """Messages a second passed within the node."""
     local_bytes_per_s: MeasuredValue
-    """Bytes of the messages within the node."""
+    """Bytes a second of the messages passed within the node."""
     read_bytes_per_s: MeasuredValue
-    """Bytes of data that were read."""
+    """Bytes of data a second that the node read."""
     cpu_cores: MeasuredValue
-    """CPU seconds a second: 1 is 100 % of one core."""
+    """CPU seconds of the node per second: 1 is 100 % of one core."""
     waiting_share: MeasuredValue
     """Share of task time spent waiting for data from other nodes, or for other nodes to accept
     data."""
@@ -101,35 +102,38 @@ class NodeWork(TypedDict):
     blocked_share: MeasuredValue
     """Share of task time spent waiting until other nodes accept data."""
     scheduling_share: MeasuredValue
-    """Share of scheduling in the sum of scheduling and task time, including the wait for it."""
+    """Share of scheduling in the sum of scheduling and task time, including the wait for
+    scheduling."""
     bytes_a_message: MeasuredValue
-    """Mean length of messages from other nodes."""
+    """Mean length in bytes of messages from other nodes."""
     memory_bytes: MeasuredValue
-    """Memory by the engine's gauge, or else resident memory by the kernel."""
+    """Memory of the node in bytes, by the engine's gauge, or else resident memory by the kernel."""
 
 
 class NodeSkew(TypedDict):
-    """The skew of one measure among nodes."""
+    """The skew of one measure among the working nodes."""
 
     measure: str
     node: str
-    """Name of the node with the largest value."""
+    """Name of the node with the largest value of the measure."""
     largest: float
     mean: float
     unit: Literal["s", "bytes", "rows"]
     often: float
-    """Share of executions in which this node had the largest value; 1 for the measured part."""
+    """Share of executions in which this node had the largest value of the measure; 1 for the
+    measured part."""
     ratio: float
-    """Largest value divided by the mean; for an operation the median over its executions."""
+    """Largest value of the measure divided by the mean; for an operation the median over its
+    executions."""
     is_skewed: bool
-    """Whether the ratio is 1.25 or more."""
+    """Whether the largest value is at least 1.25 times the mean."""
 
 
 class ClusterSpan(TypedDict):
-    """Work of the nodes in a span, and how evenly they shared it."""
+    """Work of the nodes in a span of time, and its distribution over the nodes."""
 
     seconds: float
-    """Length of the span."""
+    """Length of the span in seconds."""
     whole: NodeWork
     nodes: list[NodeWork]
     skew: list[NodeSkew]
@@ -141,7 +145,7 @@ class ClusterOperation(TypedDict):
 
     name: str
     seconds: float
-    """Length of the span."""
+    """Length of the execution in seconds."""
     whole: NodeWork
     nodes: list[NodeWork]
     skew: list[NodeSkew]
@@ -149,25 +153,25 @@ class ClusterOperation(TypedDict):
 
 
 class ClusterSection(TypedDict):
-    """Nodes of a cluster and the work of each."""
+    """The nodes of a cluster, and the work of each node."""
 
     title: str
-    """Name of the engine's kind of node."""
+    """Title of the engine's kind of node."""
     nodes: list[ClusterMember]
     platform_cores: MeasuredValue
-    """Cores that all nodes may use; null if some are on other hosts."""
+    """Number of cores that all nodes may use; null if some nodes are on other hosts."""
     says: dict[str, str]
-    """Description of each measure."""
+    """Description of each measure of the nodes' work."""
     missing: dict[str, str]
     """Reason why a measure was not counted, by measure."""
     notes: list[str]
     run: ClusterSpan | None
-    """Work in the measured part, from the last reading before it to the first after it; null if it
-    has no end."""
+    """Work of the nodes in the measured part, from the last reading before it to the first after
+    it; null if the measured part has no end."""
     intervals: list[ClusterInterval]
-    """Between readings of the nodes' counters, at most 300."""
+    """Work of the nodes between readings of their counters, at most 300 intervals."""
     operations: list[ClusterOperation]
-    """Medians for one execution of each operation; empty under a load."""
+    """Work of the nodes in one execution of each operation, as medians; empty under a load."""
     barriers: BarriersSection
     series: dict[str, list[float]]
     """Busy cores of each node on this host between samples, and time_s, the ends of the intervals;

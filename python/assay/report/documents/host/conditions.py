@@ -1,4 +1,4 @@
-"""Conditions of a run in its document, and the host it ran on."""
+"""Types of a run's document on its conditions and its host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class FleetSection(TypedDict):
     """The hosts that drove a load together."""
 
     hosts: int
-    """Number of hosts at the start."""
+    """Number of hosts that drove the load at its start."""
     lost: int
     """Number of hosts that were lost before they had sent all results."""
     clock_uncertainty_s: MeasuredValue
@@ -29,39 +29,40 @@ class WritesSection(TypedDict):
     """Permission to write to tables of a server or file that Assay did not create."""
 
     leave: Literal["read only", "rolled back", "allowed"]
-    """Kind of permission. Rolled back: each operation was executed between begin and rollback, and
-    its latency includes both."""
+    """Kind of permission to write. Rolled back: each operation was executed between begin and
+    rollback, and its latency includes both."""
     server_told: str | None
-    """Setting with which the server refused writes; null without one."""
+    """Setting with which the server refused writes; null without such a setting."""
     by_transaction: bool
-    """Whether that setting was made in a transaction around each operation, because a connection
-    pooler keeps no session settings. Latency then includes begin and rollback."""
+    """Whether the setting that refuses writes was made in a transaction around each operation,
+    because a connection pooler keeps no session settings. Latency then includes begin and
+    rollback."""
     kept: list[str]
-    """Effects that a rollback does not undo, as `operation: reason`."""
+    """Effects of operations that a rollback does not undo, as `operation: reason`."""
 
 
 class ConditionsSection(TypedDict):
-    """State and load under which it was measured."""
+    """State and load under which the run was measured."""
 
     arrival: str | None
-    """Shape of the load in the measured part, power, closed or open."""
+    """Arrival of operations in the measured part: power, closed or open."""
     clients: int | None
-    """Number of concurrent sessions; null in the power order."""
+    """Number of concurrent sessions of the load; null in the power order."""
     rate_per_s: MeasuredValue
     """Operations a second that became due; null unless the load is open."""
     time_s: MeasuredValue
-    """Time during which operations became due; null in the power order."""
+    """Seconds during which operations became due; null in the power order."""
     killed: bool
-    """Whether the engine was killed at the end of that time."""
+    """Whether the run killed the engine at the end of the load's time."""
     state: str | None
-    """Description of the memory's content at the start; null if not recorded."""
+    """Description of the cached data at the start; null if not recorded."""
     parameters: str
-    """Parameters of the queries: default, or drawn from the seed."""
+    """Source of the queries' parameters: default, or drawn from the seed."""
     seed: int
     min_time_s: float
-    """Passes were repeated until this many seconds were measured."""
+    """Minimum number of measured seconds, for which passes were repeated."""
     probe_interval_s: float
-    """Time between two samples of a probe."""
+    """Seconds between two samples of a probe."""
     sorted_by: dict[str, list[str]]
     """Columns by which rows were sorted before loading, by table."""
     load_order: list[str]
@@ -70,7 +71,7 @@ class ConditionsSection(TypedDict):
     """Note on tables that the engine stores in key order regardless of sorting; null without such
     tables, or if nothing was sorted."""
     prepare: list[str]
-    """Files of SQL that changed the loaded data before anything was timed."""
+    """SQL files that changed the loaded data before anything was timed."""
     operations: list[str]
     """Operations of the workload that were executed; empty means all."""
     remove: list[str]
@@ -88,21 +89,21 @@ class ConditionsSection(TypedDict):
     """Whether statements that do not depend on an earlier answer were sent before that answer
     arrived."""
     writes: WritesSection | None
-    """Permission to write; null if all tables are Assay's, or in older records."""
+    """Permission to write; null if all tables are Assay's, and in older records."""
     pooled: bool
     """Whether a connection pooler assigned a connection to each transaction."""
     as_recorded: MeasuredValue
-    """Speed at which captured executions became due, as a multiple of the original; null for a rate
-    or for clients without pause."""
+    """Speed at which captured executions became due, as a multiple of the original speed; null for
+    a rate, or for clients without pauses."""
     fleet: FleetSection | None
     """The hosts that drove the load together; null for a single driver."""
 
 
 class HostSection(TypedDict):
-    """Summary of the machine. The record's environment.json has all facts."""
+    """Summary of the machine that the run used. The record's environment.json has all facts."""
 
     cpus: int | None
-    """CPUs that the run was allowed to use."""
+    """Number of CPUs that the run was allowed to use."""
     cpu_model: str | None
     virtual: bool | None
     """Whether the host is a virtual machine."""

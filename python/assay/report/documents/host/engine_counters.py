@@ -1,4 +1,4 @@
-"""Counters of the engine in the document of a run."""
+"""Types of a run's document on the counters of the engine."""
 
 from __future__ import annotations
 
@@ -10,82 +10,83 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class CounterRow(TypedDict):
-    """One figure that the engine declares."""
+    """One counter or gauge that the engine declares."""
 
     name: str
     title: str
-    """Name of the figure for readers."""
+    """Name of the counter for readers."""
     unit: str
-    """Unit of total, last and operations: bytes, s, or the counted thing."""
+    """Unit of `total`, `last` and `operations`: bytes, s, or the counted thing."""
     kind: Literal["counter", "gauge"]
-    """A counter grows, a gauge goes up and down."""
+    """Kind of the figure: a counter only grows, a gauge goes up and down."""
     to_try: str | None
-    """Advice from the engine's declaration if the figure is high."""
+    """Advice from the engine's declaration for a high value of the counter; null without one."""
     total: MeasuredValue
-    """Growth within window_s; null for a gauge, or if the counter was reset."""
+    """Growth of the counter within window_s; null for a gauge, or if the counter was reset."""
     per_s: MeasuredValue
-    """total divided by the time between its readings."""
+    """Growth of the counter divided by the seconds between its readings."""
     last: MeasuredValue
-    """A gauge's last value; null for a counter."""
+    """Last value of a gauge; null for a counter."""
     operations: dict[str, float]
-    """Growth during one execution of each operation in the power order, as median over the passes
-    with readings."""
+    """Growth of the counter during one execution of each operation in the power order, as the
+    median over the passes with readings."""
 
 
 class CounterShare(TypedDict):
-    """A share of two counters, such as a hit ratio."""
+    """A ratio of two counters, such as a hit ratio."""
 
     name: str
     title: str
     share: MeasuredValue
-    """The share, 0 to 1; null if nothing was counted, or one of its counters has no total."""
+    """The ratio, from 0 to 1; null if nothing was counted, or one of the counters has no total."""
 
 
 class ActivityInterval(TypedDict):
-    """The line of activity of one interval."""
+    """The engine's activity line for one interval."""
 
     begun_s: float
-    """Seconds since the beginning of the measured part."""
+    """Start of the interval, in seconds since the measured part began."""
     ended_s: float
     line: str
 
 
 class ActivityOperation(TypedDict):
-    """The line of activity of one execution of an operation."""
+    """The engine's activity line for one execution of an operation."""
 
     name: str
     line: str
 
 
 class ActivitySection(TypedDict):
-    """Meters of look-ups, as the engine prints them."""
+    """The engine's meters of look-ups, in the form that the engine prints."""
 
     title: str
     missing: str | None
-    """Reason why nothing was measured; null if something was."""
+    """Reason why no look-ups were measured; null if some were."""
     counted: dict[str, float]
-    """Counts of the measured part, by word of the line, without counters that were reset."""
+    """Counts of the measured part by their names in the activity line, without counters that were
+    reset."""
     line: str | None
-    """The line for the measured part."""
+    """The engine's activity line for the measured part; null if nothing was measured."""
     intervals: list[ActivityInterval]
     operations: list[ActivityOperation]
-    """Medians for one execution of each operation; only if operations follow one another."""
+    """Median activity for one execution of each operation; empty if operations overlap."""
 
 
 class IndexWorkRow(TypedDict):
-    """One index that was used in the measured part."""
+    """The work on one index that was used in the measured part."""
 
     object: str
     holds: Literal["literals", "iris", "quads"] | None
-    """Content of the index in an RDF store."""
+    """Content of the index in an RDF store; null for other indexes."""
     touches: MeasuredValue
-    """Rows that were found."""
+    """Number of rows that were found through the index."""
     reads: MeasuredValue
-    """Pages that were read."""
+    """Number of the index's pages that were read."""
 
 
 class CountedColumn(TypedDict):
-    """A column of a table of objects."""
+    """A column in a table of counted objects."""
 
     counter: str
     title: str
@@ -97,49 +98,49 @@ class CountedObject(TypedDict):
 
     object: str
     values: list[MeasuredValue]
-    """Value by column: growth within window_s, or the last value of a gauge; null if it was reset
-    or not reported."""
+    """Value of each column: growth within window_s, or the last value of a gauge; null if the
+    counter was reset or not reported."""
 
 
 class CountedTable(TypedDict):
-    """A table of objects with what was counted for each."""
+    """A table of objects with the engine's counts for each object."""
 
     name: str
     title: str
     object: str
-    """Kind of object in each row."""
+    """Kind of object that each row describes."""
     parts: list[str]
-    """Column heads for the parts of an object's name, which dots separate; empty for a name of one
-    part."""
+    """Column headings for the parts of an object's name, which dots separate; empty for names of
+    one part."""
     columns: list[CountedColumn]
     rows: list[CountedObject]
-    """Objects with counts, sorted by one column, largest first."""
+    """Objects with counts, sorted by one column, largest value first."""
     left_out: int
-    """Number of objects that are left out."""
+    """Number of objects that the table leaves out."""
 
 
 class CounterSeries(TypedDict):
-    """One figure over time."""
+    """Values of one counter over time."""
 
     name: str
     time_s: list[float]
-    """Times of the readings, in seconds since the beginning of the measured part."""
+    """Times of the counter's readings, in seconds since the beginning of the measured part."""
     values: list[MeasuredValue]
-    """Values of a gauge, or rates a second of a counter since the previous reading; the first rate
+    """Values of a gauge, or a counter's rates per second since the previous reading; the first rate
     is null."""
 
 
 class EngineCountersSection(TypedDict):
-    """Figures that the engine counted itself."""
+    """Counters that the engine reports about itself."""
 
     window_s: float
-    """Seconds from the last reading before the measured part to the first after it."""
+    """Seconds from the last reading before the measured part to the first reading after it."""
     counters: list[CounterRow]
-    """The counters in the engine's order."""
+    """The engine's counters, in the order of its declaration."""
     shares: list[CounterShare]
     activity: ActivitySection | None
     """Meters of look-ups as the engine prints them, with four significant digits and suffixes for
-    powers of 1000; null if it has none."""
+    powers of 1000; null if the engine has none."""
     index_work: list[IndexWorkRow] | None
     """Indexes that were used in the measured part, most pages read first; null if the engine does
     not report them."""
@@ -147,4 +148,4 @@ class EngineCountersSection(TypedDict):
     """Counts for each object, such as an index. Some engines report counts of the run's beginning
     and of the rest separately."""
     series: list[CounterSeries]
-    """Values of each figure over time."""
+    """Values of each counter over time."""

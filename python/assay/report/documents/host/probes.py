@@ -1,4 +1,4 @@
-"""Costs of probes in the document of a run."""
+"""Types of a run's document on the costs of probes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class ProbeCost(TypedDict):
-    """The cost of one probe."""
+    """The measuring cost of one probe."""
 
     cost: str
-    """Work of the probe at each sample."""
+    """Description of the probe's work at each sample."""
     error: str | None
-    """Reason why the probe could not run or failed."""
+    """Reason why the probe could not run or failed; null if it succeeded."""
     samples: int | None
     cpu_ns: int | None
-    """CPU time of the probe's thread."""
+    """CPU time of the probe's thread, in nanoseconds."""
     longest_ns: int | None
-    """Longest time one sample took."""
+    """Longest duration of one of the probe's samples, in nanoseconds."""
 
 
 class ProbesSection(TypedDict):
-    """The cost of measuring."""
+    """The cost of all probes."""
 
     core_share: MeasuredValue
-    """CPU of all probes as a share of one core."""
+    """CPU time of all probes as a share of one core."""
     each: dict[str, ProbeCost]

@@ -1,4 +1,4 @@
-"""CPU time of a server's sessions in the document of a run."""
+"""Types of a run's document on the CPU time of a server's sessions."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ class SessionRow(TypedDict):
     session: int
     cpu_s: MeasuredValue
     run_delay_s: MeasuredValue
-    """Time ready and waiting for a CPU; for ended processes at the last sample."""
+    """Seconds in which processes were ready to run and waited for a CPU; for ended processes until
+    the last sample."""
     read_bytes: MeasuredValue
-    """Bytes read from storage."""
+    """Bytes that the session's processes read from storage."""
     write_bytes: MeasuredValue
-    """Bytes written to storage by the processes themselves."""
+    """Bytes that the session's processes wrote to storage themselves."""
     workers: int
-    """Processes that worked for it in parallel."""
+    """Number of parallel worker processes of the session."""
     workers_cpu_s: float
-    """CPU time of these processes, which is part of cpu_s."""
+    """CPU seconds of the session's parallel workers, which `cpu_s` includes."""
 
 
 class SessionShares(TypedDict):
-    """Shares of the server's CPU time."""
+    """Shares of the server's CPU time by kind of user."""
 
     sessions: MeasuredValue
     background: MeasuredValue
@@ -48,38 +49,38 @@ class SessionShares(TypedDict):
 
 
 class SessionsSection(TypedDict):
-    """CPU time of a server by who used it."""
+    """CPU time of a server, by user."""
 
     window_s: float
-    """Seconds from the last sample before the measured part to the first after it."""
+    """Seconds from the last sample before the measured part to the first sample after it."""
     cpu_s: float
-    """CPU time of all the server's processes."""
+    """CPU seconds of all processes of the server."""
     sessions: list[SessionRow]
-    """Each session of the load generator with the processes that worked for it."""
+    """CPU use of each session of the load generator, including the processes that worked for it."""
     background: list[ProcessesRow]
     """Background processes of the server, which serve no client."""
     ours: list[ProcessesRow]
     """Processes of Assay's connections outside of the load, which read counters, capture plans and
     set up."""
     other_clients: list[ProcessesRow]
-    """Processes of other clients."""
+    """Processes of the server that worked for other clients."""
     ended_cpu_s: float
-    """CPU time of processes that ended between two samples, known only from their parent. It is
-    divided among the clients whose processes began and ended meanwhile, in proportion to their
-    number."""
+    """CPU seconds of processes that ended between two samples, known only from their parent
+    process. These seconds are divided among the clients whose processes began and ended meanwhile,
+    in proportion to the number of processes."""
     ended_seen: int
-    """Number of such processes that were observed."""
+    """Number of observed processes that ended between two samples."""
     unseen_cpu_s: float
-    """CPU time of ended processes in intervals where no such process was observed."""
+    """CPU seconds of ended processes in intervals in which no such process was observed."""
     shares: SessionShares
-    """Shares of cpu_s."""
+    """Shares of the server's CPU time (`cpu_s`)."""
 
 
 class ProcessesRow(TypedDict):
-    """Processes of one title."""
+    """Processes of a server that have the same title."""
 
     title: str
-    """Title that the process has set."""
+    """Title that the processes have set."""
     processes: int
     cpu_s: MeasuredValue
     run_delay_s: MeasuredValue

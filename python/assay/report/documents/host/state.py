@@ -1,4 +1,4 @@
-"""The state at the start of the timed part, in the document of a run."""
+"""Types of a run's document on the state at the start of the timed part."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class CachedObject(TypedDict):
     """A table or an index in the engine's own cache."""
 
     name: str
-    """Name of the table or index in the engine; empty for all together."""
+    """Name of the table or index in the engine; empty for the sum of all."""
     cached_bytes: int
     bytes: int | None
-    """Total size of the object; null if not reported."""
+    """Total size of the cached table or index in bytes; null if not reported."""
 
 
 class StateSection(TypedDict):
@@ -24,19 +24,19 @@ class StateSection(TypedDict):
 
     asked: Literal["hot", "cold", "os-warm", "loaded"]
     passes: int | None
-    """Number of untimed passes before the timed ones; null for a mix."""
+    """Number of untimed passes before the timed passes; null for a mix."""
     words: str
-    """Name of the state for headings."""
+    """Name of the starting state for headings."""
     reached: bool
-    """Whether the check of the state passed."""
+    """Whether the run reached the requested starting state."""
     how: list[str]
-    """Steps that were taken to reach the state."""
+    """Steps that were taken to reach the starting state."""
     left: list[str]
-    """Steps that were not taken or had no effect."""
+    """Steps toward the starting state that were not taken or had no effect."""
     host_changes: list[str]
-    """Changes that affect other users of the host."""
+    """Changes made to reach the state that affect other users of the host."""
     data_bytes: int | None
-    """Size of the data files; null for a running server."""
+    """Size of the data files in bytes; null for a running server."""
     resident_bytes_before_start: int | None
     """Bytes of the data files in the page cache before the engine's start; null if it was not
     restarted after loading."""
@@ -58,4 +58,4 @@ class StateSection(TypedDict):
     """The first timed query whose plan reads tables, or else the first timed query. Refresh
     functions do not count."""
     first_read_bytes: int | None
-    """Bytes that this query read from devices."""
+    """Bytes that the first timed query read from devices; null if not known."""

@@ -1,4 +1,4 @@
-"""The data's device and the CPUs in the document of a run."""
+"""Types of a run's document on the data's device and the CPUs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from assay.report.documents.figures import CountedValue, MeasuredValue
 
 
 class RequestsRow(TypedDict):
-    """Traced reads of one operation, or of all together."""
+    """Traced reads of one operation, or of all operations together."""
 
     operation: str
     reads: int
     read_bytes: int
     sequential_share: MeasuredValue
-    """Share of reads that begin where the previous one ended. The three shares add up to 1; null
-    with fewer than two reads."""
+    """Share of reads that begin where the previous read ended. The sequential, near and random
+    shares add up to 1; null with fewer than two reads."""
     near_share: MeasuredValue
-    """Share of reads that begin within 128 KiB of the previous one's end."""
+    """Share of all reads that are near: not sequential, but within 128 KiB of the previous read's
+    end."""
     random_share: MeasuredValue
     near_recent_share: MeasuredValue
     """Share of reads that begin within 128 KiB of the end of one of the 16 previous reads."""
@@ -29,7 +30,7 @@ class RequestsRow(TypedDict):
     mean_run_reads: MeasuredValue
     mean_run_bytes: MeasuredValue
     runs: int
-    """Number of runs of sequential reads."""
+    """Number of runs, in which each read continues where the previous one ended."""
 
 
 RequestsFigure = Literal[
@@ -57,16 +58,16 @@ DeviceFigure = Literal["r/s", "rkB/s", "rareq-sz", "%util", "%usr", "%sys", "%io
 
 
 class DistanceRow(TypedDict):
-    """Number of reads by distance from the end of the previous one."""
+    """Number of reads by distance from the end of the previous read."""
 
     forward: bool
     at_most_bytes: int | None
-    """Upper end of the distance; null without limit, 0 for sequential reads."""
+    """Upper end of the distance in bytes; null without limit, 0 for sequential reads."""
     reads: int
 
 
 class RunLengthRow(TypedDict):
-    """The sequential runs of one length."""
+    """Sequential runs of reads that have the same length class."""
 
     at_most_reads: int
     runs: int
@@ -75,21 +76,21 @@ class RunLengthRow(TypedDict):
 
 
 class RequestsSection(TypedDict):
-    """The contiguity of reads from the device."""
+    """Contiguity of the reads from the device."""
 
     devices: list[str]
     """Devices whose requests were traced: the data's device, or the disks below it."""
     operations: list[RequestsRow]
-    """One entry for each operation, and one named `all`."""
+    """Traced reads of each operation, and an entry named `all`."""
     distances: list[DistanceRow]
-    """Reads by distance from the end of the previous one."""
+    """Number of reads by distance from the end of the previous read."""
     run_lengths: list[RunLengthRow]
-    """Sequential runs by their number of reads, in powers of two."""
+    """Number of sequential runs by their number of reads, in powers of two."""
     others_reads: CountedValue
-    """Reads of other processes than the engine's, which these figures exclude; null if the engine's
-    processes are not known."""
+    """Number of reads by processes other than the engine's, which these figures exclude; null if
+    the engine's processes are not known."""
     notes: list[str]
-    """A sentence for each thing that is missing."""
+    """Sentences on data that are missing from the trace."""
 
 
 DiskSeries = TypedDict(
@@ -165,55 +166,56 @@ MeasuredPart = TypedDict(
 
 
 class StorageRow(TypedDict):
-    """The device and the CPUs in one execution of an operation."""
+    """Use of the device and the CPUs in one execution of an operation."""
 
     operation: str
     executions: int
     seconds: MeasuredValue
-    """Service time."""
+    """Service time of the execution in seconds."""
     reads: MeasuredValue
-    """Reads of the device in one execution."""
+    """Number of device reads in one execution."""
     read_bytes: MeasuredValue
     mean_read_bytes: MeasuredValue
-    """Mean size of a read; null if nothing was read."""
+    """Mean size of a device read in bytes; null if nothing was read."""
     reads_per_s: MeasuredValue
-    """Reads a second while the operation ran."""
+    """Device reads a second while the operation ran."""
     read_bytes_per_s: MeasuredValue
     writes: MeasuredValue
     write_bytes: MeasuredValue
     util_share: MeasuredValue
-    """Share of the time in which a request was in progress."""
+    """Share of the execution's time in which a device request was in progress."""
     usr_share: MeasuredValue
-    """Share of the time of all CPUs, like the following shares."""
+    """Share of the time of all CPUs in user mode. The following shares refer to the same time."""
     sys_share: MeasuredValue
     iowait_share: MeasuredValue
     idle_share: MeasuredValue
     steal_share: MeasuredValue
     samples: MeasuredValue
-    """Number of device samples within one execution. Few samples give rough figures unless metered
-    is true."""
+    """Number of device samples within one execution. With few samples, the figures are rough unless
+    `metered` is true."""
     metered: bool
-    """Whether the device was read at the edges of every execution."""
+    """Whether the device was read at the begin and end of every execution."""
 
 
 class StorageSection(TypedDict):
-    """The data's block device and the host's CPUs."""
+    """Use of the data's block device and the host's CPUs."""
 
     requests: RequestsSection | None
-    """Contiguity of the device's reads, request by request. If null, requests_reason says why."""
+    """Contiguity of the device's reads by traced requests; null if not traced, with the reason in
+    `requests_reason`."""
     requests_reason: str | None
-    """Why requests are null."""
+    """Reason why requests were not traced; null if they were."""
     device: str
-    """The kernel's name of the device."""
+    """Name of the device in the kernel."""
     interval_s: float
-    """About how long an interval of the series is."""
+    """Approximate length of the series' intervals in seconds."""
     disk: DiskSeries
-    """Device figures over time. time_s is the end of an interval since the measured part began,
-    seconds its length. An await or size without a request is null."""
+    """Device figures over time. `time_s` is the end of an interval since the measured part began,
+    `seconds` is its length. The await and size of an interval without requests are null."""
     cpu: CpuSeries
     """CPU figures over time, in percent of the time of all CPUs."""
     measured: MeasuredPart
-    """The measured part as one interval."""
+    """Device and CPU figures of the measured part as one interval."""
     operations: list[StorageRow]
-    """Medians over the executions of each operation, in the order of their first execution; empty
-    if operations overlap."""
+    """Device and CPU figures of each operation as medians over its executions, in the order of
+    first executions; empty if operations overlap."""

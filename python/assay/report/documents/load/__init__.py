@@ -1,1 +1,1 @@
-"""Documents' types of the load: operations, latencies, mixes, tests."""
+"""Types of document sections on the load: operations, latencies, mixes, tests."""

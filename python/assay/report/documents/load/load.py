@@ -1,4 +1,4 @@
-"""A load over time and its stalls, in the document of a run."""
+"""Types of a run's document on a load over time and its stalls."""
 
 from __future__ import annotations
 
@@ -10,54 +10,55 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class PaceSection(TypedDict):
-    """A load over time."""
+    """Throughput and backlog of a load over time."""
 
     interval_s: float
-    """Length of an interval. The last one may be up to 50 % longer or shorter."""
+    """Length of an interval in seconds. The last interval may be up to 50 % longer or shorter."""
     throughput_per_s: list[float]
     waiting: list[int] | None
-    """Operations due and not started at the end of each interval; null for a closed load."""
+    """Number of operations that were due and not started at the end of each interval; null for a
+    closed load."""
 
 
 class MovedFigure(TypedDict):
-    """A figure of engine or host that stands out in a stall."""
+    """A counter of the engine or host that has unusual values in a stall."""
 
     name: str
     title: str
     unit: str
     kind: Literal["counter", "gauge"]
-    """Counter or gauge. Values of a counter are rates a second."""
+    """Kind of figure: counter or gauge. Values of a counter are rates per second."""
     inside: float
-    """Highest reading in the stall."""
+    """Highest reading of the figure during the stall."""
     outside: float
-    """Mean at other times."""
+    """Mean of the figure outside of the stall."""
 
 
 class StallRow(TypedDict):
-    """One time in which a load stood almost still."""
+    """A time in which a load completed less than half of the median interval's operations."""
 
     begin_s: float
-    """Since the measured part began."""
+    """Start of the stall, in seconds since the measured part began."""
     end_s: float
     missing: float
     """Number of operations by which the stall falls short of the median interval."""
     longest_s: MeasuredValue
     """Longest latency of operations that ended in the stall or just after it."""
     moved: MovedFigure | None
-    """The figure of engine or host that stands out; null without one."""
+    """The figure of engine or host with unusual values during the stall; null without one."""
 
 
 class StallsSection(TypedDict):
-    """Times in which a load stood almost still."""
+    """Times in which a load completed less than half of the median interval's operations."""
 
     interval_s: float
-    """Length of the intervals in which stalls were searched."""
+    """Length in seconds of the intervals in which stalls were searched."""
     usual_per_s: float
-    """Operations a second of the median interval."""
+    """Operations a second in the median interval."""
     seconds: float
-    """Total length of the stalls."""
+    """Total length of the stalls in seconds."""
     missing_share: float
-    """Missing operations in stalls, as a share of the operations at the median rate."""
+    """Operations missing in stalls, as a share of the operations at the median rate."""
     left_out: int
-    """Number of stalls that are left out."""
+    """Number of stalls that the list leaves out."""
     stalls: list[StallRow]

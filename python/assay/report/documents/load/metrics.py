@@ -1,4 +1,4 @@
-"""Metrics in the document of a run."""
+"""Types of a run's document on the metrics of the whole run."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class RunMetrics(TypedDict):
-    """Figures of the run as a whole."""
+    """Metrics of the run as a whole."""
 
     total_seconds: MeasuredValue
-    """Sum of the operations' medians."""
+    """Sum of the operations' median times, in seconds."""
     geometric_mean_seconds: MeasuredValue
-    """Geometric mean of the operations' medians."""
+    """Geometric mean of the operations' median times, in seconds."""
     passes: MeasuredValue
-    """Number of times that every operation was measured at least."""
+    """Minimum number of measurements of any operation."""
     measured_seconds: MeasuredValue
-    """Length of the measured part."""
+    """Length of the measured part in seconds."""
     memory_peak_bytes: MeasuredValue
-    """Highest resident memory of the engine in the measured part. Memory that its processes share
-    counts once."""
+    """Highest resident memory of the engine in the measured part, in bytes. Memory that its
+    processes share counts once."""
     memory_peak_pss_bytes: MeasuredValue
     """Highest measured sum of the proportional memory (PSS) of the engine's processes."""
     engine_memory_bytes: MeasuredValue
@@ -39,23 +39,23 @@ class RunMetrics(TypedDict):
     latency_seconds_p95: MeasuredValue
     latency_seconds_p99: MeasuredValue
     latency_seconds_p999: MeasuredValue
-    """99.9th percentile of that latency; null for fewer than 1,000 operations."""
+    """99.9th percentile of latency under a load; null for fewer than 1,000 operations."""
     latency_seconds_max: MeasuredValue
     latency_with_failed_seconds_p50: MeasuredValue
     """Latency over all operations of a load with `--timeout`. Failed and skipped operations count
-    with the timeout, or with their time if it was longer. Null if there were none."""
+    with the timeout, or with their time if it was longer; null if there were none."""
     latency_with_failed_seconds_p95: MeasuredValue
     latency_with_failed_seconds_p99: MeasuredValue
     latency_with_failed_seconds_p999: MeasuredValue
     driver_lag_seconds_p50: MeasuredValue
     """Part of an operation's latency under a load in which the load generator was busy with other
-    operations, over all successful ones. Null in older records."""
+    operations, over all successful ones; null in older records."""
     driver_lag_seconds_p99: MeasuredValue
     driver_lag_seconds_max: MeasuredValue
     failed_share: MeasuredValue
     """Failed operations of a load, as a share of those that were due."""
     skipped_share: MeasuredValue
-    """Operations of a load that were due and never started, as a share."""
+    """Operations of a load that were due and never started, as a share of the due operations."""
     retries: MeasuredValue
     """Number of attempts beyond the first under a load."""
     wasted_share: MeasuredValue
@@ -65,8 +65,8 @@ class RunMetrics(TypedDict):
     on_time_share: MeasuredValue
     """Share of operations of an open load that started less than a second after they were due."""
     mixes_per_s: MeasuredValue
-    """Mixes a second of clients that each execute a fixed order. For one client only the time of
-    operations counts, for more the elapsed time."""
+    """Mixes a second of clients that each execute a fixed order. For one client, only the time of
+    operations counts; for more clients, the elapsed time."""
     engine_cpu_seconds_per_operation: MeasuredValue
     """CPU time of the engine's processes for each issued operation of a load."""
     driver_cpu_seconds_per_operation: MeasuredValue

@@ -1,4 +1,4 @@
-"""One operation of a run: what `assay explain --operation --json` prints."""
+"""Types of `assay explain --operation --json`: one operation of a run."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class OperationFinding(FindingRow):
     """A finding about an operation, and how much of its time it explains."""
 
     fraction: float | None
-    """Share of the operation's own time that the finding explains; null if not known, or for all of
-    it."""
+    """Share of the operation's own time that the finding explains; null if not known, or if the
+    finding concerns all of it."""
 
 
 class OperationDocument(TypedDict):
-    """An operation with the findings about it and its plans."""
+    """An operation of a run with the findings about it and its plans."""
 
     operation: OperationRow
     findings: list[OperationFinding]

@@ -1,4 +1,4 @@
-"""Operations in the document of a run, and the causes of their time."""
+"""Types of a run's document on operations and the causes of their time."""
 
 from __future__ import annotations
 
@@ -39,68 +39,69 @@ PeakKey = Literal[
 
 
 class CauseShares(TypedDict):
-    """The causes of an operation's time: shares that add up to 1."""
+    """The causes of an operation's time, as shares that add up to 1."""
 
     cpu_user: MeasuredValue
-    """Running on a CPU, in the engine's code."""
+    """Share of time on a CPU in the engine's code."""
     cpu_system: MeasuredValue
-    """Running on a CPU, in the kernel."""
+    """Share of time on a CPU in the kernel."""
     run_queue: MeasuredValue
-    """Ready and waiting for a CPU."""
+    """Share of time ready to run and waiting for a CPU."""
     throttled: MeasuredValue
-    """Held back by a CPU limit."""
+    """Share of time in which a CPU limit held the engine back."""
     stolen: MeasuredValue
-    """Stolen by the hypervisor while it ran."""
+    """Share of time that the hypervisor took while the operation ran."""
     disk_read: MeasuredValue
-    """Waiting for a disk read."""
+    """Share of time waiting for a disk read."""
     disk_write: MeasuredValue
-    """Waiting for a disk write or sync."""
+    """Share of time waiting for a disk write or sync."""
     disk: MeasuredValue
-    """Waiting for disk, if reads and writes cannot be distinguished; disk_method says how it was
-    measured."""
+    """Share of time waiting for a disk, if reads and writes cannot be distinguished; `disk_method`
+    says how it was measured."""
     log: MeasuredValue
-    """Waiting until the log was written and synced, or for space in it."""
+    """Share of time waiting until the log was written and synced, or for space in the log."""
     lock: MeasuredValue
-    """Waiting for a lock of another session."""
+    """Share of time waiting for a lock that another session holds."""
     latch: MeasuredValue
-    """Waiting for an internal lock (latch) of the engine or the kernel."""
+    """Share of time waiting for an internal lock (latch) of the engine or the kernel."""
     client: MeasuredValue
-    """Waiting for the network or the client."""
+    """Share of time waiting for the network or the client."""
     workers: MeasuredValue
-    """Waiting for other workers of the operation."""
+    """Share of time waiting for other workers of the operation."""
     idle: MeasuredValue
-    """Idle time of a worker that belongs to the operation."""
+    """Share of time in which a worker of the operation was idle."""
     paused: MeasuredValue
-    """Deliberate sleep, or stopped."""
+    """Share of time in a deliberate sleep, or stopped."""
     uncovered: MeasuredValue
-    """Time of the threads at work that no source accounts for."""
+    """Share of time of the threads at work that no source accounts for."""
 
 
 class OperationRow(TypedDict):
-    """One operation of the measured part."""
+    """Times and resources of one operation in the measured part."""
 
     name: str
     title: str
     """Short description of the operation."""
     seconds: MeasuredValue
-    """Median service time over the successful passes."""
+    """Median service time over the successful passes, in seconds."""
     seconds_min: MeasuredValue
     seconds_max: MeasuredValue
     share: MeasuredValue
-    """Share of the sum of all medians; under a load, share of all service time."""
+    """The operation's share of the sum of all medians; under a load, its share of all service
+    time."""
     outcome: Literal["ok", "failed", "skipped"]
-    """Outcome of the passes; `ok` if every pass succeeded."""
+    """Outcome of the operation's passes; `ok` if every pass succeeded."""
     error: str | None
-    """Class of the first error."""
+    """Class of the operation's first error; null without an error."""
     passes: int
     rows: int | None
     where: CauseShares
     coverage: MeasuredValue
-    """Accounted share of thread time before scaling; may be above 1."""
+    """Accounted share of the operation's thread time before scaling; may be above 1."""
     parallelism: MeasuredValue
-    """CPU seconds used per second."""
+    """CPU seconds that the operation used per second."""
     threads_at_work: MeasuredValue
-    """Mean number of engine threads at work."""
+    """Mean number of engine threads at work for the operation."""
     memory_peak_bytes: MeasuredValue
     """Highest resident memory of the engine during the operation. Memory that its processes share
     counts once."""
@@ -112,47 +113,47 @@ class OperationRow(TypedDict):
     memory_growth_bytes: MeasuredValue
     """Highest resident memory minus the resident memory before the operation."""
     read_bytes: MeasuredValue
-    """Read from storage by one execution, median."""
+    """Median number of bytes read from storage by one execution."""
     write_bytes: MeasuredValue
-    """Written to storage by one execution, median."""
+    """Median number of bytes written to storage by one execution."""
     minor_faults: MeasuredValue
-    """Page faults of one execution, median."""
+    """Median number of page faults of one execution."""
     disk_method: str
-    """How waiting for disk was measured."""
+    """Method by which waiting for disk was measured."""
     failed: int
     skipped: int
-    """Number of operations that were due and never started."""
+    """Number of executions that were due and never started."""
     retries: int
-    """Number of attempts beyond the first."""
+    """Number of attempts of the operation beyond the first."""
     retries_by_class: dict[str, int]
-    """Retries under a load by class of the error."""
+    """Number of retries under a load, by class of the error."""
     throughput_per_s: MeasuredValue
-    """Successful executions a second under a load."""
+    """Successful executions of the operation a second, under a load."""
     latency: TimeDistribution | None
-    """Latency under a load, from the due time to the last row."""
+    """Latency of the operation under a load, from the due time to the last row."""
     service: TimeDistribution | None
-    """Service time under a load, from the start to the last row."""
+    """Service time of the operation under a load, from the start to the last row."""
 
 
 class WhereSection(TypedDict):
-    """The split of the run's time, and how much of it is accounted for."""
+    """The split of the run's time, and the accounted share of it."""
 
     shares: CauseShares
     coverage: MeasuredValue
-    """Accounted share of thread time before scaling, including operations that are not split; may
-    be above 1."""
+    """Accounted share of thread time before scaling, including operations whose time is not split;
+    may be above 1."""
     uncovered: list[CoverageDoubt]
     """Operations with more than 5 % of their time unaccounted for, largest share first."""
     overcounted: list[CoverageDoubt]
-    """Operations with more than 105 % of their time accounted for, largest share first. Above 120 %
-    they are not split."""
+    """Operations with more than 105 % of their time accounted for, largest share first. Above 120
+    %, the operation's time is not split."""
 
 
 class CoverageDoubt(TypedDict):
-    """An operation with too little or too much accounted time."""
+    """An operation of which too little or too much time is accounted for."""
 
     operation: str
     share: float
-    """Missing or excess time, as a share of the time of its threads at work."""
+    """Missing or excess time, as a share of the time of the operation's threads at work."""
     is_split: bool
-    """Whether its time is split into parts nevertheless."""
+    """Whether the operation's time is split into parts nevertheless."""

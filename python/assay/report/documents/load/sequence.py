@@ -1,4 +1,4 @@
-"""Query mixes that clients execute in order, in the document of a run."""
+"""Types of a run's document on query mixes that clients execute in order."""
 
 from __future__ import annotations
 
@@ -6,49 +6,49 @@ from typing_extensions import TypedDict
 
 
 class SequenceMetric(TypedDict):
-    """One figure that the specification names."""
+    """A figure of a query mix that its specification names."""
 
     name: str
-    """Name of the figure, such as QMpH."""
+    """Name of the specified figure, such as QMpH."""
     value: float
     about: str
-    """Formula of the figure in words."""
+    """Formula of the specified figure in words."""
 
 
 class SequenceQuery(TypedDict):
-    """One operation of the mix."""
+    """The times of one operation of the mix."""
 
     name: str
     title: str
     executions: int
-    """Number of executions in complete mixes."""
+    """Number of the operation's executions in complete mixes."""
     cut_off: int
-    """Number of executions that were stopped at the time limit; each counts with that limit."""
+    """Number of executions that were stopped at the time limit. The limit counts as their time."""
     mean_s: float
     geometric_mean_s: float
     min_s: float
     max_s: float
     share: float
-    """Share of the time of all operations."""
+    """The operation's share of the time of all operations."""
 
 
 class SequenceSection(TypedDict):
-    """Mixes in the terms of their specification."""
+    """Figures of query mixes, as their specification defines them."""
 
     clients: int
     size: float
-    """Size of the data for the name of the result, counted in `size_name`."""
+    """Size of the data, counted in `size_name`, as part of the result's name."""
     size_name: str
-    """Unit of the size, such as triples; the name of the scale if none were loaded."""
+    """Unit of the data's size, such as triples; the name of the scale if no triples were loaded."""
     mixes: int
     """Number of complete mixes."""
     operations_s: float
-    """Total time of operations in complete mixes."""
+    """Total seconds of operations in complete mixes."""
     wall_s: float
-    """Elapsed time from the first start to the last end."""
+    """Elapsed seconds from the first start to the last end."""
     metrics: list[SequenceMetric]
-    """Figures that the specification names, the rate first."""
+    """Figures that the specification names, with the rate first."""
     query_time: str
     """The specification's name for the mean time of an operation; empty without one."""
     queries: list[SequenceQuery]
-    """Each operation, in the order of the mix."""
+    """Times of each operation, in the order of the mix."""

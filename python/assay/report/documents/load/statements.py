@@ -1,4 +1,4 @@
-"""Statements of operations in the document of a run."""
+"""Types of a run's document on the statements of operations."""
 
 from __future__ import annotations
 
@@ -8,47 +8,47 @@ from assay.report.documents.figures import TimeDistribution
 
 
 class StatementRow(TypedDict):
-    """One statement of an operation."""
+    """The times of one statement of an operation."""
 
     name: str
     """The workload's name for the statement, or its number in the operation, from 1."""
     executions: int
     per_operation: float
-    """Number of executions in each execution of the operation."""
+    """Number of the statement's executions in each execution of the operation."""
     share: float
-    """Share of the operation's service time."""
+    """The statement's share of the operation's service time."""
     rows: float
-    """Mean number of rows that an execution returned or changed."""
+    """Mean number of rows that an execution of the statement returned or changed."""
     seconds: TimeDistribution
 
 
 class StatementTail(TypedDict):
-    """The statement that makes the slowest executions slow."""
+    """The statement that makes the slowest executions of an operation slow."""
 
     statement: str
-    """The statement with the largest part of the extra time, or 'earlier attempts'."""
+    """Name of the statement with the largest part of the extra time, or `earlier attempts`."""
     share: float
-    """The statement's share of the extra time."""
+    """The statement's share of the extra time in the slowest executions."""
     tail_share: float
-    """Share of executions that count as the slowest."""
+    """Share of the operation's executions that count as the slowest."""
     operations: int
-    """Number of these slowest executions."""
+    """Number of the operation's slowest executions."""
     beyond_s: float
-    """Minimum time of the slowest executions."""
+    """Minimum time of the slowest executions, in seconds."""
     typical_s: float
-    """Mean time of the statement in executions up to the median."""
+    """Mean time of the statement in executions up to the median, in seconds."""
     tail_s: float
-    """Mean time of the statement in the slowest executions."""
+    """Mean time of the statement in the slowest executions, in seconds."""
     excess_share: float
-    """The statement's extra time in the slowest executions, as a share of the service time of
-    all."""
+    """The statement's extra time in the slowest executions, as a share of the service time of all
+    executions."""
 
 
 class StatementsSection(TypedDict):
-    """Statements of one operation, and what makes its tail."""
+    """Statements of one operation, and the cause of its slowest executions."""
 
     statements: list[StatementRow]
-    """Largest share first."""
+    """The statements of the operation, largest share of time first."""
     tail: StatementTail | None
-    """Cause of the slowest executions; null if there are too few, or none is much slower than the
-    median."""
+    """Cause of the slowest executions; null if there are too few, or if none is much slower than
+    the median."""

@@ -1,4 +1,4 @@
-"""Steadiness of query mixes in the document of a run."""
+"""Types of a run's document on the steadiness of query mixes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.report.documents.figures import MeasuredValue
 
 
 class SteadyFigure(TypedDict):
-    """One figure of the specification, in the steady part and over all mixes."""
+    """A specified figure in the steady part and over all mixes."""
 
     name: str
     steady: float
@@ -22,34 +22,36 @@ class SeriesDrift(TypedDict):
 
     series: Literal["throughput", "asked", "fetched"]
     before: MeasuredValue
-    """Mean before the steady part; null if the steady part is everything."""
+    """Mean of the series before the steady part; null if the steady part is the whole measured
+    part."""
     level: float
-    """Median in the steady part."""
+    """Median of the series in the steady part."""
     change: float
     """Growth from the first to the last batch of the steady part, in the unit of the series. For
     throughput it is the relative growth times the level."""
     low: float
-    """Lower end of the 90 % interval of the change; `high` is its upper end."""
+    """Lower end of the 90 % interval of the change. `high` is the upper end."""
     high: float
     within: float
-    """Largest change that still counts as steady."""
+    """Largest change of the series that still counts as steady."""
     kept: bool
-    """Whether the interval lies within that limit."""
+    """Whether the interval of the change lies within the largest steady change."""
     drifts: bool
-    """Whether the interval excludes 0 and the change exceeds that limit."""
+    """Whether the interval of the change excludes 0 and the change exceeds the largest steady
+    change."""
 
 
 class MixBatch(TypedDict):
-    """A batch of mixes that ended one after another."""
+    """Consecutive mixes that are shown as one batch."""
 
     first: int
-    """Number of mixes that ended earlier in the phase."""
+    """Number of mixes that ended before this batch in the phase."""
     mixes: int
     begin_s: float
-    """Seconds since the phase began."""
+    """Start of the batch, in seconds since the phase began."""
     end_s: float
     throughput: float
-    """Mixes a second."""
+    """Mixes a second of the batch."""
     asked: MeasuredValue
     """Bytes per mix that the engine read from files, including the page cache."""
     fetched: MeasuredValue
@@ -62,9 +64,9 @@ class CountedReads(TypedDict):
     """Bytes per mix that the engine counted as read into its cache."""
 
     before: MeasuredValue
-    """Mean before the steady part."""
+    """Mean bytes per mix before the steady part; null without such a part."""
     level: float
-    """Median in the steady part."""
+    """Median bytes per mix in the steady part."""
 
 
 class SteadySection(TypedDict):
@@ -72,9 +74,9 @@ class SteadySection(TypedDict):
 
     clients: int
     warmup_mixes: int
-    """Number of mixes that ended before the measured ones."""
+    """Number of mixes that ended before the measured part."""
     mixes: int
-    """Number of measured mixes that ended."""
+    """Number of mixes that ended in the measured part."""
     mixes_max: int | None
     """Maximum number of mixes for a run that continues until mixes are steady; null for other
     runs."""
@@ -90,17 +92,17 @@ class SteadySection(TypedDict):
     first_mix: int | None
     """Number of mixes before the part that may be steady."""
     first_s: MeasuredValue
-    """Start of that part, in seconds since the measured part began."""
+    """Start of the part that may be steady, in seconds since the measured part began."""
     rate_per_s: MeasuredValue
-    """Mixes a second of that part."""
+    """Mixes a second of the part that may be steady."""
     enough: bool
-    """Whether less than half of the measured part is left out at the beginning."""
+    """Whether the part that may be steady has more than half of the measured part."""
     drifts: list[SeriesDrift]
     """Drift of each measured series in the part that may be steady."""
     batches: list[MixBatch]
-    """The measured mixes, at most 60 batches."""
+    """The measured mixes, in at most 60 batches."""
     warmup: list[MixBatch]
-    """The mixes of the warm-up."""
+    """The batches of the warm-up's mixes."""
     counted: CountedReads | None
     """Bytes per mix that the engine counted as read into its own cache; null if it has no such
     counter."""

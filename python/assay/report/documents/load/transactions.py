@@ -1,4 +1,4 @@
-"""A specified mix of transactions in the document of a run."""
+"""Types of a run's document on a specified mix of transactions."""
 
 from __future__ import annotations
 
@@ -13,49 +13,50 @@ class TransactionRate(TypedDict):
     specified: str
     """Name of the rate in the specification, such as tpmC."""
     name: str
-    """Name of this run's rate. It differs from the specification's if clients did not wait."""
+    """Name of this run's rate, which differs from the specification's if clients did not wait."""
     value: float
     """Number of successful executions in each period of the rate, such as a minute."""
     counted: int
-    """Total number of successful executions."""
+    """Total number of successful executions of the rate's operation."""
     operation: str
     seconds: float
     waits: bool
     """Whether clients waited between operations like people at terminals."""
     least: MeasuredValue
-    """Lowest possible rate at this scale; null without waits."""
+    """Lowest rate that is possible at this scale; null if clients did not wait."""
     most: MeasuredValue
-    """Highest possible rate at this scale; null without waits."""
+    """Highest rate that is possible at this scale; null if clients did not wait."""
     clients: int
     terminals: int | None
-    """Number of clients that the specification requires; null without waits."""
+    """Number of clients that the specification requires; null if clients did not wait."""
 
 
 class TransactionTypeRow(TypedDict):
-    """One type of transaction: counts, times and its limit."""
+    """Counts, times and the time limit of one type of transaction."""
 
     name: str
     title: str
     ok: int
-    """Number of transactions that succeeded."""
+    """Number of transactions of this type that succeeded."""
     failed: int
     share: MeasuredValue
-    """Share of all successful transactions."""
+    """The type's share of all successful transactions."""
     share_min: MeasuredValue
-    """Lowest share that the specification allows; null without a limit."""
+    """Lowest share of this type that the specification allows; null without a limit."""
     retries: dict[str, int]
     """Number of retries by class of error."""
     latency: TimeDistribution
     service: TimeDistribution
     limit_s: MeasuredValue
-    """Limit of the 90th percentile of latency; null without one."""
+    """Limit of the type's 90th percentile of latency, in seconds; null without one."""
     limit_kept: bool | None
-    """Whether the limit was met; null without a limit, or if too few transactions succeeded."""
+    """Whether the latency limit was met; null without a limit, or if too few transactions
+    succeeded."""
 
 
 class TransactionsSection(TypedDict):
-    """The transaction mix in the terms of the workload's specification."""
+    """The transaction mix, as the workload's specification defines it."""
 
     rate: TransactionRate | None
-    """The specification's rate of a run; null if its operation was not executed."""
+    """The specified rate of the run; null if its operation was not executed."""
     types: list[TransactionTypeRow]

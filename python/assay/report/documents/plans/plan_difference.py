@@ -1,4 +1,4 @@
-"""Comparison of two runs' plans in the document of `assay explain --against --json`."""
+"""Types of `assay explain --against --json`: differences between two runs' plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ StepMark = Literal["same", "changed", "new", "gone"]
 
 
 class PlanChangeRow(TypedDict):
-    """One change of a plan."""
+    """One change between two plans of a statement."""
 
     kind: str
     says: str
@@ -22,7 +22,7 @@ class PlanChangeRow(TypedDict):
 
 
 class PlanStepRow(TypedDict):
-    """One step of a plan, and its time including its inputs in both runs."""
+    """One step of a plan, and its time including its inputs, in both runs."""
 
     depth: int
     mark: StepMark
@@ -45,4 +45,4 @@ class PlanDifferenceRow(TypedDict):
     theirs_s: MeasuredValue
     changes: list[PlanChangeRow]
     steps: list[PlanStepRow]
-    """Steps of this run's plan in their order, then the steps that only the other run has."""
+    """Steps of this run's plan in their order, then steps that only the other run's plan has."""

@@ -1,4 +1,4 @@
-"""Thread time of plans by kind of work, in the document of a run."""
+"""Types of a run's document on thread time of plans by kind of work."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from typing_extensions import TypedDict
 
 
 class PlanWorkRow(TypedDict):
-    """One kind of work in all plans."""
+    """Thread time of one kind of work in all plans."""
 
     work: str
     seconds: float
-    """Thread-seconds."""
+    """Thread-seconds of this kind of work in all plans."""
     share: float
-    """Share of the time of all plans."""
+    """Share of this kind of work in the time of all plans."""
 
 
 class PlanWorkOperation(TypedDict):
-    """One kind of work in the plans of an operation."""
+    """Thread time of one kind of work in an operation's plans."""
 
     operation: str
     work: str
     seconds: float
-    """Thread-seconds."""
+    """Thread-seconds of this kind of work in the operation's plans."""
     share: float
-    """Share of the time of the operation's plans."""
+    """Share of this kind of work in the time of the operation's plans."""
 
 
 class MixedWorkRow(TypedDict):
-    """Time of one kind of work that includes other kinds."""
+    """Thread time of one kind of work that includes other kinds of work."""
 
     work: str
     also: list[str]
     seconds: float
-    """Thread-seconds."""
+    """Thread-seconds that include other kinds of work."""
 
 
 class PlanWorkSection(TypedDict):
     """Thread time of plans by kind of work."""
 
     work: list[PlanWorkRow]
-    """Kinds of work, largest time first."""
+    """Thread time of each kind of work, largest time first."""
     operations: list[PlanWorkOperation]
-    """Kinds of work of each operation, in the order of operations."""
+    """Thread time of each operation by kind of work, in the order of operations."""
     mixed: list[MixedWorkRow]
     """Time of kinds of work that include other kinds, which plans do not separate."""

@@ -1,4 +1,4 @@
-"""Plans and the cost of capturing them, in the document of a run."""
+"""Types of a run's document on plans and the cost of capturing them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class CaptureCostRow(TypedDict):
 
     operation: str
     capture_s: float
-    """Elapsed time of all captures of the operation."""
+    """Elapsed seconds of all captures of the operation."""
     watched_s: MeasuredValue
-    """Planning and execution time that the engine reported with the plan."""
+    """Planning and execution seconds that the engine reported with the plan."""
     timed_s: MeasuredValue
-    """Median service time in the measured part."""
+    """Median service time of the operation in the measured part, in seconds."""
     ratio: MeasuredValue
-    """Time with capturing divided by the timed service time."""
+    """Time of the operation with capturing, divided by the timed service time."""
 
 
 class MissingPlan(TypedDict):
@@ -30,17 +30,17 @@ class MissingPlan(TypedDict):
     statement: int
     """Position of the statement in its operation, from 0."""
     name: str | None
-    """Name of the statement; null without one."""
+    """Name of the statement; null if it has none."""
     reason: str
     capture_s: MeasuredValue
-    """Elapsed time of the attempt; null without an attempt."""
+    """Elapsed seconds of the attempt to capture the plan; null without an attempt."""
 
 
 class PlanCaptureSection(TypedDict):
-    """The cost of capturing plans, which is outside of the measured part."""
+    """The cost of capturing plans, which happens after the measured part."""
 
     capture_s: MeasuredValue
-    """Elapsed time of all captures; null without any."""
+    """Elapsed seconds of all captures; null without any."""
     reason: str | None
     """Reason why plans are missing; null if plans of all operations were captured."""
     operations: list[CaptureCostRow]
@@ -50,7 +50,7 @@ class PlanCaptureSection(TypedDict):
 
 
 class TriggerRow(TypedDict):
-    """A trigger or a check of a constraint."""
+    """A trigger or a check of a constraint that a statement fired."""
 
     name: str
     table: str
@@ -60,31 +60,31 @@ class TriggerRow(TypedDict):
 
 
 class PlanReads(TypedDict):
-    """The reads that a statement requested from storage."""
+    """Reads from storage that a statement requested."""
 
     source: str
-    """Source of these counts."""
+    """Source of the read counts."""
     index_lookups: MeasuredValue
-    """Number of index look-ups."""
+    """Number of index look-ups by the statement."""
     index_rows: MeasuredValue
-    """Number of rows or entries that were read from those positions on."""
+    """Number of rows or index entries that were read after index look-ups."""
     scan_rows: MeasuredValue
-    """Rows that were read by scans of tables."""
+    """Number of rows that scans of tables read."""
 
 
 class PlanTable(TypedDict):
-    """Columns of a table that a statement reads and names."""
+    """Columns of a table that a statement reads, and columns that it names."""
 
     table: str
     read: list[str] | None
     """Columns that the engine reports as read; null if it does not report them."""
     needed: list[str]
-    """Columns that the statement names."""
+    """Columns of the table that the statement names."""
     unneeded: list[str]
-    """Columns that are read and not named by the statement."""
+    """Columns of the table that the statement reads but does not name."""
     unneeded_bytes: CountedValue
-    """Maximum bytes of those columns in a row, by their types; null if a column has no declared
-    width."""
+    """Maximum bytes of the unneeded columns in a row, by their types; null if a column has no
+    declared width."""
 
 
 class StatementPlan(TypedDict):
@@ -96,32 +96,32 @@ class StatementPlan(TypedDict):
     statement: int
     """Position of the statement in its operation, from 0."""
     native: str
-    """File with the engine's own plan in raw/plans/."""
+    """Name of the file in raw/plans/ with the engine's own plan."""
     planning_s: MeasuredValue
-    """Planning time of the optimiser."""
+    """Planning seconds of the optimiser."""
     execution_s: MeasuredValue
-    """Execution time, including the cost of measuring it."""
+    """Execution seconds of the statement, including the cost of measuring them."""
     compiling_s: MeasuredValue
-    """Part of that time that was spent generating code."""
+    """Part of the execution seconds that was spent generating code."""
     capture_s: MeasuredValue
-    """Elapsed time of the capture."""
+    """Elapsed seconds of the plan's capture."""
     cost: MeasuredValue
-    """Cost by the optimiser's estimate, in its own unit; null if it reports none."""
+    """Cost by the optimiser's estimate, in its own unit; null if the engine reports none."""
     mode: str | None
-    """Kind of plan of a prepared statement: generic or custom; null if it was not prepared, or the
-    kind is not reported."""
+    """Kind of plan of a prepared statement: generic or custom; null if the statement was not
+    prepared, or the kind is not reported."""
     planned_each_time: bool | None
-    """Whether each timed execution was planned again; null if not known."""
+    """Whether each timed execution included planning; null if not known."""
     shapes: int | None
-    """Number of different plans over all captures; null if it was captured once."""
+    """Number of different plans over all captures; null if the plan was captured once."""
     others: list[str]
-    """Other plans that were captured, one line each."""
+    """Other plans of the statement that were captured, one line each."""
     captures: int | None
-    """Number of captures in the state of the timed session."""
+    """Number of captures of the plan in the state of the timed session."""
     timed: bool
-    """False if the engine reported estimates only."""
+    """Whether the plan has times. If false, the engine reported estimates only."""
     reason: str | None
-    """Reason why the plan has no times."""
+    """Reason why the plan has no times; null if it has."""
     read_bytes: CountedValue
     """Bytes that all operators read from storage or the kernel's cache."""
     spilled_bytes: CountedValue
@@ -129,23 +129,23 @@ class StatementPlan(TypedDict):
     memory_bytes: CountedValue
     """Peak memory of the statement."""
     details: dict[str, Any]
-    """Other facts that the engine reports on the whole plan."""
+    """Other facts that the engine reports about the whole plan."""
     name: str | None
-    """Name of the statement; null without one."""
+    """Name of the statement; null if it has none."""
     text: str | None
     """The statement as it was sent, with $1, ... for bound values; null in older records."""
     reads: PlanReads | None
-    """Reads that it requested from storage; null if the engine does not report them."""
+    """Reads that the statement requested from storage; null if the engine does not report them."""
     tables: list[PlanTable]
     """Columns of each table that the statement reads and names; empty if the statement cannot be
     parsed or the tables are not known."""
     seconds: MeasuredValue
-    """Total thread-seconds of all operators."""
+    """Thread-seconds of all operators of the plan together."""
     root: PlanOperator
 
 
 class OperatorName(TypedDict):
-    """An operator as the engine names it."""
+    """The engine's name of an operator."""
 
     native: str
     object: str | None
@@ -156,55 +156,57 @@ class PlanOperator(TypedDict):
     """One operator of a plan."""
 
     operator: str
-    """Operation in engine-independent terms."""
+    """Name of the operator in engine-independent terms."""
     native: str
-    """Name in the engine's own terms."""
+    """Name of the operator in the engine's own terms."""
     object: str | None
-    """The table that it reads or writes."""
+    """The table that the operator reads or writes; null without one."""
     index: str | None
-    """The index that it reads."""
+    """The index that the operator reads; null without one."""
     schema: str | None
-    """The schema of the table; null if the engine does not report it."""
+    """Name of the table's schema; null if the engine does not report it."""
     condition: str | None
-    """Condition or key of the join, filter, grouping or sort, as the engine writes it."""
+    """Condition or key of the operator's join, filter, grouping or sort, as the engine writes
+    it."""
     estimated_rows: MeasuredValue
-    """Number of rows that the optimiser expected, over all loops."""
+    """Number of rows that the optimiser expected from the operator, over all loops."""
     rows: MeasuredValue
-    """Number of rows that it returned, over all loops."""
+    """Number of rows that the operator returned, over all loops."""
     rows_margin: float
-    """Uncertainty of `rows`, because the engine rounds averages."""
+    """Uncertainty of `rows`, which comes from the engine's rounding of averages."""
     loops: MeasuredValue
-    """Number of executions, including those by workers."""
+    """Number of executions of the operator, including those by workers."""
     seconds: MeasuredValue
     """Thread-seconds of the operator, without its inputs."""
     workers: int | None
-    """Number of extra processes or threads of an exchange."""
+    """Number of extra processes or threads of an exchange; null for other operators."""
     workers_planned: MeasuredValue
-    """Number of workers that the optimiser planned."""
+    """Number of parallel workers that the optimiser planned."""
     workers_launched: MeasuredValue
-    """Number of planned workers that were started."""
+    """Number of the planned parallel workers that were started."""
     cut_short: bool
-    """Whether the operator was stopped early, for example by a limit. Then fewer rows than
-    estimated are no error of the estimate."""
+    """Whether the operator was stopped early, for example by a limit. Then the operator returns
+    fewer rows than estimated although the estimate is right.
+    """
     removed_rows: MeasuredValue
-    """Number of rows that it read and its condition removed."""
+    """Number of rows that the operator read and its condition removed."""
     read_bytes: CountedValue
-    """Bytes read from outside the engine's own cache."""
+    """Bytes that the operator read from outside the engine's own cache."""
     cached_bytes: CountedValue
-    """Bytes found in the engine's own cache."""
+    """Bytes that the operator found in the engine's own cache."""
     spilled_bytes: CountedValue
-    """Bytes written to temporary files."""
+    """Bytes that the operator wrote to temporary files."""
     columns: list[str] | None
     """Columns that a scan reads, if the engine reports them."""
     work: str
     """Kind of work of the operator's own time, in the terms of the CPU profile."""
     details: dict[str, Any]
-    """Other facts that the engine reports, with its own keys."""
+    """Other facts about the operator, with the engine's own keys."""
     share: MeasuredValue
     """The operator's share of the plan's thread-seconds, without its inputs."""
     q_error: MeasuredValue
-    """Error factor of the row estimate, at least 1; null if it cannot be judged."""
+    """Error factor of the operator's row estimate, at least 1; null if it cannot be judged."""
     worst: bool
-    """Whether this is the worst relevant estimate of the plan."""
+    """Whether the operator has the plan's worst relevant row estimate."""
     children: list[PlanOperator]
     """Inputs of the operator, the outer side first."""

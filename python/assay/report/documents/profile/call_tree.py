@@ -1,4 +1,4 @@
-"""Call trees of CPU samples, as `analysis.profile.call_tree` makes them, for flame graphs."""
+"""Types of call trees for flame graphs, as `analysis.profile.call_tree` makes them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing_extensions import TypedDict
 
 
 class CallTree(TypedDict):
-    """The stacks of samples, merged by label."""
+    """The call stacks of samples, merged into a tree by label."""
 
     operations: list[str]
     samples: int
     seconds_each: float
     """CPU seconds that each sample represents."""
     labels: list[str]
-    """Labels of nodes, which refer to them by index. The same holds for modules and works."""
+    """Labels to which nodes refer by index. Nodes refer to modules and works in the same way."""
     modules: list[str | None]
     works: list[str]
     parent: list[int]
@@ -21,17 +21,18 @@ class CallTree(TypedDict):
     label: list[int]
     module: list[int]
     work: list[int]
-    """Most frequent kind of work at each node and below it; `work_samples` is its number of
+    """Most frequent kind of work at each node and below it. `work_samples` has the number of its
     samples."""
     work_samples: list[int]
     own: list[int]
     total: list[int]
     counts: dict[str, list[list[int]]]
-    """For each operation, a list of nodes and the list of its samples there."""
+    """For each operation, a list of nodes and the list of the operation's samples at these
+    nodes."""
 
 
 class DifferenceTree(CallTree):
-    """A call tree with the difference from another run at each node."""
+    """A call tree with each node's difference from another run."""
 
     theirs_s: list[float | None]
     difference_s: list[float | None]

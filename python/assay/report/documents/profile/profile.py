@@ -1,4 +1,4 @@
-"""CPU samples in the document of a run."""
+"""Types of a run's document on CPU samples."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class ArtefactRow(TypedDict):
 
 
 class SamplingSection(TypedDict):
-    """Method of sampling, and samples that no share includes."""
+    """Method of sampling, and samples that are not part of any share."""
 
     event: str
     """Event that triggers a sample: hardware cycles, or cpu-clock."""
     frequency_hz: float
     """Samples a second of CPU time."""
     kernel: bool
-    """Whether stacks include kernel frames."""
+    """Whether sampled stacks include kernel frames."""
     stacks: str
     """How stacks were read: copies or frame pointers."""
     copied_bytes: int | None
     """Bytes of each stack that the kernel copies; null with frame pointers."""
     symbols: bool
-    """Whether functions were named."""
+    """Whether functions have names."""
     notes: list[str]
-    """Reasons why something was not measured."""
+    """Reasons why some sampling data are missing."""
     taken: int
     """Number of samples of all processes in the measured part."""
     lost: CountedValue
@@ -56,17 +56,17 @@ class SamplingSection(TypedDict):
     background: int
     """Number of samples of the engine outside of operations."""
     unplaced: int
-    """Number of those background samples that may belong to an operation which cannot be
-    determined."""
+    """Number of background samples that may belong to an operation which cannot be determined."""
     told_apart: bool
-    """Whether samples are assigned to operations. Otherwise a single entry represents all
-    operations."""
+    """Whether samples are assigned to operations. If false, a single entry represents all
+    operations.
+    """
     artefacts: list[ArtefactRow]
     """Samples within operations that carry no information on the engine, by reason."""
 
 
 class SymbolMember(TypedDict):
-    """One of several functions that are shown as one row."""
+    """One of several functions that share a row."""
 
     symbol: str
     samples: int
@@ -74,30 +74,31 @@ class SymbolMember(TypedDict):
 
 
 class SymbolRow(TypedDict):
-    """A function, or several shown as one row, with its samples."""
+    """A function, or several functions that share a row, with the number of samples."""
 
     samples: int
     share: float
     seconds: float
-    """CPU time."""
+    """CPU seconds of the function."""
     work: str
     symbol: str
-    """Function without its parameters, or its file and address range if it has no name."""
+    """Name of the function without its parameters, or its file and address range if it has no
+    name."""
     module: str | None
     """Name of the function's file; null if no file was mapped there."""
     kind: str
-    """Source of the name: symbol, dynamic, debug, kernel, jit, go, bounds (no name, but a known
-    address range), none."""
+    """Source of the function's name: symbol, dynamic, debug, kernel, jit, go, bounds (no name, but
+    a known address range), none."""
     says: str | None
-    """Description of its work from the matching rule; null if no rule matched."""
+    """Description of the function's work from the matching rule; null if no rule matched."""
     operations: list[str]
-    """Operations with a relevant share of its samples, largest first."""
+    """Operations with a relevant share of the function's samples, largest share first."""
     operations_all: bool
-    """Whether the function occurs in every operation."""
+    """Whether the function has samples in every operation."""
     members: list[SymbolMember]
-    """The first functions in this row; empty for a single function."""
+    """The first functions that share this row; empty for a single function."""
     members_count: int
-    """Number of functions in this row."""
+    """Number of functions that share this row."""
 
 
 class SymbolRest(TypedDict):
@@ -114,40 +115,40 @@ class ProfileOperation(TypedDict):
     operation: str
     samples: int
     seconds: float
-    """CPU time of all its passes."""
+    """CPU seconds of all passes of the operation."""
     work: list[WorkRow]
 
 
 class ProfileSection(TypedDict):
-    """CPU time of the engine by samples of its stacks."""
+    """CPU time of the engine, by samples of its call stacks."""
 
     operation: str | None
     """The operation of this section in `assay explain --operation`; null for all operations."""
     samples: int
     """The engine's samples within operations, without artefacts."""
     seconds: float
-    """CPU time that these samples represent."""
+    """CPU seconds that these samples represent."""
     passes: int
-    """Number of measurements of the operation that was measured most often."""
+    """Number of passes of the operation that was measured most often."""
     sampling: SamplingSection
     classified: MeasuredValue
     """Share of samples within all operations that have a kind of work."""
     named: MeasuredValue
     """Share of samples within all operations whose innermost function has a name."""
     sampled_s: float
-    """CPU time by samples in operations with a measured CPU time, including artefacts."""
+    """CPU seconds by samples in operations with a measured CPU time, including artefacts."""
     metered_s: MeasuredValue
-    """CPU time of the same operations by the kernel's counters."""
+    """CPU seconds of the same operations by the kernel's counters."""
     by_chance: MeasuredValue
-    """Share by which the two may differ by chance, at 95 % confidence."""
+    """Share by which sampled and counted CPU time may differ by chance, at 95 % confidence."""
     work: list[WorkRow]
-    """Kinds of work, largest number of samples first."""
+    """CPU samples by kind of work, largest number first."""
     symbols: list[SymbolRow]
     """The 200 functions with most samples and their kind of work. Functions that differ only in
     template arguments are one row."""
     rest: SymbolRest
     operations: list[ProfileOperation]
-    """Kinds of work of each operation. Shares refer to the operation's samples."""
+    """CPU samples of each operation by kind of work. Shares refer to the operation's samples."""
 
 
 class WorkRow(TypedDict):
@@ -158,7 +159,7 @@ class WorkRow(TypedDict):
     samples: int
     share: float
     seconds: float
-    """CPU time."""
+    """CPU seconds of this kind of work."""
 
 
 class UnclassifiedRow(TypedDict):
@@ -170,5 +171,5 @@ class UnclassifiedRow(TypedDict):
     samples: int
     share: float
     callers: list[str]
-    """The nearest named callers in its most frequent stack."""
+    """The nearest named callers in the function's most frequent stack."""
     operations: list[str]

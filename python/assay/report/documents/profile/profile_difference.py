@@ -1,4 +1,4 @@
-"""Comparison of two runs' CPU samples in the document of `assay explain --against --json`."""
+"""Types of `assay explain --against --json`: differences between two runs' CPU samples."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class SampleDifference(TypedDict):
     """CPU seconds of a pass in both runs. Differences are this run's minus the other run's."""
 
     work: str | None
-    """Kind of work; null for all kinds together."""
+    """Kind of work; null for all kinds of work together."""
     symbol: str | None
-    """Function; null for all functions together."""
+    """Name of the function; null for all functions together."""
     ours_samples: int
     theirs_samples: int
     ours_s: float
@@ -22,28 +22,30 @@ class SampleDifference(TypedDict):
     theirs_share: MeasuredValue
     difference_s: float
     low_s: MeasuredValue
-    """Lower end of the 95 % interval; null if no operation has two passes in each run."""
+    """Lower end of the difference's 95 % interval; null if no operation has two passes in each
+    run."""
     high_s: MeasuredValue
     is_noise: bool | None
-    """Whether the interval contains 0, or there are too few samples; null without an interval."""
+    """Whether the difference's interval contains 0, or there are too few samples; null without an
+    interval."""
 
 
 class WorkDifference(SampleDifference):
-    """One kind of work with its functions."""
+    """Difference in one kind of work, with its functions."""
 
     symbols: list[SampleDifference]
 
 
 class ProfileDifference(TypedDict):
-    """CPU seconds of a pass in both runs."""
+    """Differences in the CPU seconds of a pass between two runs."""
 
     operation: str | None
-    """The operation; null for all operations that both runs have."""
+    """The compared operation; null for all operations that both runs have."""
     scaled_by: float
     """Factor by which the other run's seconds are multiplied."""
     operations: list[str]
     """Operations that both runs have."""
     total: SampleDifference | None
-    """Difference of all samples; null without samples."""
+    """Difference of all samples together; null without samples."""
     work: list[WorkDifference]
-    """Largest difference first."""
+    """Differences by kind of work, largest first."""

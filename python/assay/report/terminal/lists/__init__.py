@@ -1,1 +1,1 @@
-"""Lists on a terminal: engines, workloads, studies, runs, abilities and written files."""
+"""Terminal output of lists: engines, workloads, studies, runs, abilities and written files."""

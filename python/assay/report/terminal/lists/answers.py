@@ -1,4 +1,4 @@
-"""Prints the result of `assay answers`: a line an operation."""
+"""Terminal output of `assay answers`: one line for each operation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def answers_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a document of `assay answers`."""
+    """Yield the lines of an `assay answers` document."""
     rows = document["operations"]
     width = max(len("operation"), *(len(row["operation"]) for row in rows))
     yield f"{'operation':<{width}}  {'rows':>9}  {'digest':<16}  compared with what is kept"

@@ -1,4 +1,4 @@
-"""Data sets that are kept, on a terminal: size, last use, name."""
+"""Terminal output of stored data sets: size, last use, name."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def listed_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line a data set, the one that was used longest ago first, and their sum."""
+    """Yield a line per data set, least recently used first, and their total size."""
     for dataset in document["datasets"]:
         yield _line(dataset)
     yield _total(document)
 
 
 def pruned_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the removed and the remaining data sets."""
+    """Yield the removed data sets and the remaining ones."""
     for dataset in document["removed"]:
         yield f"removed {_line(dataset)}"
     for name in document["debris"]:

@@ -1,4 +1,4 @@
-"""Prints the result of a capture."""
+"""Terminal output of `assay capture`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def captured_lines(captured: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the captured statements, the omissions with reasons, and the next step."""
+    """Yield the captured statements, the omitted ones with reasons, and the next step."""
     singles = captured["executions"] - captured["transactions"]
     rate_per_s = captured["executions"] / captured["seconds"]
     yield f"{captured['folder']}: {captured['source']}"

@@ -1,4 +1,4 @@
-"""Prints lists of engines and workloads, and all facts of one."""
+"""Terminal output of lists of engines and workloads, and of the facts of one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def engine_lines(document: Mapping[str, Any], readme: str) -> Iterator[str]:
 
     Args:
         document: What `--json` prints.
-        readme: Description of how the engine is measured. Empty means none.
+        readme: Description of how the engine is measured; empty without one.
     """
     if readme:
         yield readme
@@ -30,7 +30,7 @@ def engine_lines(document: Mapping[str, Any], readme: str) -> Iterator[str]:
 
 
 def workload_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines that `assay workloads show` prints of a workload's facts."""
+    """Yield the lines that `assay workloads show` prints about a workload."""
     yield f"{document['title']}: {document['about']}" if document["about"] else document["title"]
     operations = document["operations"]
     width = max(len(name) for name in operations)
@@ -45,8 +45,8 @@ def part_lines(text: str, parts: Mapping[str, str], workload: str, operation: st
 
     Args:
         text: Text of the operation.
-        parts: Descriptions of removable parts, by the names that `--remove` takes.
-        workload: Name of its workload.
+        parts: Descriptions of removable parts, by the names that `--remove` accepts.
+        workload: Name of the operation's workload.
         operation: Name of the operation.
     """
     yield f"{text.strip()}\n"
@@ -57,7 +57,7 @@ def part_lines(text: str, parts: Mapping[str, str], workload: str, operation: st
 
 
 def _techniques(techniques: Mapping[str, Any]) -> Iterator[str]:
-    """The techniques that `--without` can switch off."""
+    """Yield the techniques that `--without` can switch off."""
     if not techniques:
         return
     width = max(map(len, techniques))
@@ -67,7 +67,7 @@ def _techniques(techniques: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _knobs(knobs: Mapping[str, Any]) -> Iterator[str]:
-    """The knobs that `--vary` knows by a name of their own."""
+    """Yield the knobs that `--vary` accepts by their own names."""
     if not knobs:
         return
     about = {f"{name} ({knob['setting']})": knob["about"] for name, knob in knobs.items()}
@@ -78,7 +78,7 @@ def _knobs(knobs: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _durability(levels: Mapping[str, Any]) -> Iterator[str]:
-    """The levels that `--durability` takes."""
+    """Yield the levels that `--durability` accepts."""
     if not levels:
         return
     yield "\nLevels of --durability; full where none is asked for:"

@@ -1,4 +1,4 @@
-"""Prints what can be measured on a host, and the changes that were reverted."""
+"""Terminal output of `assay doctor`: measurable data on this host, and reverted changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MARKS = {"yes": "yes", "partly": "partly", "no": "NO"}
 
 
 def ability_lines(abilities: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each ability with its state and observation, and a remedy below it."""
+    """Yield a line for each ability with its state and observation, and its remedy below."""
     for ability in abilities:
         yield f"{MARKS[ability['works']]:<8}{ability['name']:<23}{ability['seen']}"
         if ability["mend"]:

@@ -1,4 +1,4 @@
-"""A list of runs on a terminal: state, workload and engine, figure, id."""
+"""Terminal output of a list of runs: state, workload, engine, main figure, id."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def listed_lines(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def run_line(document: RunDocument) -> str:
-    """Return a line for a run with a verdict: state, workload and engine, total, id."""
+    """Return a line for a run with a verdict: state, workload, engine, main figure, id."""
     state = STATES.get(document["status"], document["verdict"])
     return _line(state, title(document), run_figure(document), document["run"])
 

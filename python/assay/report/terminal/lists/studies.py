@@ -1,4 +1,4 @@
-"""Studies on a terminal: the question of a study, and its planned runs."""
+"""Terminal output of studies: the question of a study, and its planned runs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _about(seconds: float | None) -> str:
 
 
 def kind_lines(kinds: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the lines that `assay studies figures` prints of its document."""
+    """Yield the lines that `assay studies figures` prints."""
     for kind in kinds:
         yield f"{kind['kind']:<14}{kind['about']}"
         for option, meaning in kind["options"].items():

@@ -1,1 +1,1 @@
-"""Sentences on the load: operations, latencies, mixes, tests."""
+"""Phrases on the load: operations, latencies, mixes, tests."""

@@ -1,4 +1,4 @@
-"""Says how fast rows were loaded into the tables."""
+"""Phrases on the speed of loading rows into tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One operation in words: its time, or how it failed."""
+"""Phrases on one operation: its time, or how it failed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def retries_words(operation: OperationRow, unit: str = "") -> str:
-    """Attempts beyond the first, with their unit, and the classes of the errors they came of."""
-    # A document that was kept before classes were told has none of them.
+    """Return the number of retries with their unit, and the classes of their errors."""
+    # Documents of older versions do not have the classes.
     classes = operation.get("retries_by_class", {})
     counts = ", ".join(f"{name} {count:,}" for name, count in classes.items())
     return f"{operation['retries']:,}{unit}" + (f" ({counts})" if counts else "")
 
 
 def operation_time(operation: OperationRow) -> str:
-    """The time of an operation, or how it failed."""
+    """Return the time of an operation, or how it failed."""
     if operation["outcome"] == "failed":
         return f"failed: {operation['error'] or 'no reason recorded'}"
     if operation["outcome"] == "skipped":

@@ -1,4 +1,4 @@
-"""Says how contiguous reads were, as rows of text."""
+"""Rows of text on the contiguity of reads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ABOUT = (
 
 
 class Column(NamedTuple):
-    """A column of the table; its figure is multiplied by `step`."""
+    """A column of the table, whose figure is multiplied by `step`."""
 
     heading: str
     about: str
@@ -61,7 +61,7 @@ COLUMNS = (
 
 
 def rows(requests: RequestsSection) -> list[tuple[str, list[float | None]]]:
-    """Operations, most reads first, with the values of `COLUMNS`; then all together."""
+    """Return operations with the values of `COLUMNS`, most reads first; then all together."""
     operations = sorted(
         requests["operations"],
         key=lambda operation: (operation["operation"] == ALL, -operation["reads"]),
@@ -73,7 +73,7 @@ def rows(requests: RequestsSection) -> list[tuple[str, list[float | None]]]:
 
 
 def about(requests: RequestsSection) -> str:
-    """Return a paragraph on the table: its devices, and reads that it leaves out."""
+    """Return a paragraph on the table of reads: its devices, and reads that it leaves out."""
     text = ABOUT.format(devices=" and ".join(requests["devices"]))
     if requests["others_reads"]:
         text += f" {count_text(requests['others_reads'])} reads of other processes are left out."
@@ -81,7 +81,7 @@ def about(requests: RequestsSection) -> str:
 
 
 def requests_lines(storage: StorageSection, width: int, *, everything: bool) -> Iterator[str]:
-    """The table on a terminal; nothing if requests were not traced."""
+    """Return the lines of the table on a terminal; empty if requests were not traced."""
     requests = storage["requests"]
     if requests is None:
         return

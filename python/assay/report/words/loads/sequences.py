@@ -1,4 +1,4 @@
-"""Mixes that clients played by themselves, in the terms of their specification: words and rows."""
+"""Phrases and rows on mixes that clients execute in order, in their specification's terms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CELL = 10
 
 
 class Row(NamedTuple):
-    """One operation: its name, what it asks for, then cells of text with their values."""
+    """An operation of the mix: its name, its title, then cells of text with their values."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ class Row(NamedTuple):
 
 
 def specified_figure(document: RunDocument) -> str | None:
-    """The figure that the specification of a mix names, in brief, such as `QMpH 16,400`."""
+    """Return a mix's specified figure in brief, such as `QMpH 16,400`; None without one."""
     sequence = document.get("sequence")
     if sequence is None or not sequence["metrics"]:
         return rate_figure(document)
@@ -33,7 +33,7 @@ def specified_figure(document: RunDocument) -> str | None:
 
 
 def metric_words(document: RunDocument) -> list[str]:
-    """Each figure with what it is of: size, clients, and how it was made."""
+    """Return each figure with its conditions: size, clients, and how it was computed."""
     sequence = document.get("sequence")
     if sequence is None:
         return []
@@ -46,7 +46,7 @@ def metric_words(document: RunDocument) -> list[str]:
 
 
 def heads(document: RunDocument) -> tuple[tuple[str, str], ...]:
-    """Names of columns, and what they are."""
+    """Return the names of columns and their descriptions."""
     sequence = document.get("sequence")
     name = (None if sequence is None else sequence["query_time"]) or "mean"
     return (
@@ -61,20 +61,20 @@ def heads(document: RunDocument) -> tuple[tuple[str, str], ...]:
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """A row per operation, in the order of the mix."""
+    """Return a row for each operation, in the order of the mix."""
     sequence = document.get("sequence")
     queries = [] if sequence is None else sequence["queries"]
     return [Row(query["name"], query["title"], _cells(query)) for query in queries]
 
 
 def sequence_lines(document: RunDocument, width: int) -> list[str]:
-    """The figures, then the operations in columns."""
+    """Return the lines of the figures, then the operations in columns."""
     sentences = metric_words(document)
     if not sentences:
         return []
     lines = ["", *(line for sentence in sentences for line in indented(sentence, "  ", width))]
     names, shown_rows = heads(document), rows(document)
-    # A column that is empty says nothing.
+    # Empty columns are left out.
     shown = [place for place in range(len(names)) if any(row.cells[place][0] for row in shown_rows)]
     lines.append(f"  {'':<{NAME_WIDTH}}{''.join(f'{names[place][0]:>{CELL}}' for place in shown)}")
     lines += [

@@ -1,4 +1,4 @@
-"""A test of a specification in words: its metrics and what an operation weighs in them."""
+"""Phrases on a specified test: its metrics and the weights of operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def metric_text(value: float | None) -> str:
-    """A metric to a tenth, thousands apart, such as `4,174.2`; 'none' for None."""
+    """Return a metric with one decimal and thousands separators: `4,174.2`; `none` for None."""
     return "none" if value is None else f"{value:,.1f}"
 
 
@@ -30,13 +30,13 @@ def conditions_of_test(test: SpecifiedTestSection) -> list[str]:
 
 
 def first_weight(weight: SpecifiedWeight) -> float:
-    """Return an operation's weight in the composite, else in the metric there is; zero or less."""
+    """Return an operation's weight in the composite, or else in the available metric."""
     weights = (weight[name] for name in ("composite", "power", "throughput"))
     return next((float(value) for value in weights if value is not None), 0.0)
 
 
 def spread_moves(weight: SpecifiedWeight) -> float | None:
-    """Return the metric's change from the longest to the shortest interval; None of one."""
+    """Return the metric's change from the longest to the shortest interval; None if only one."""
     if weight["at_min"] is None or weight["at_max"] is None:
         return None
     return float(weight["at_min"] - weight["at_max"])

@@ -1,4 +1,4 @@
-"""Statements of operations, what makes their tails, and stalls of a load, in words and rows."""
+"""Phrases and rows on statements of operations, their tails, and stalls of a load."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STALLS_SHOWN = 3
 
 
 class Row(NamedTuple):
-    """One statement: what its operation is called in the first of its rows, then cells of text."""
+    """One statement: its operation (only in the first row), then cells of text."""
 
     operation: str
     name: str
@@ -43,7 +43,7 @@ HEADS = (
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """Each statement of each operation, largest share first."""
+    """Return a row for each statement of each operation, largest share first."""
     statement_rows = []
     for operation, section in document["statements"].items():
         for statement in section["statements"]:
@@ -64,7 +64,7 @@ def rows(document: RunDocument) -> list[Row]:
 
 
 def tail_words(operation: str, tail: StatementTail) -> str:
-    """Return the statement that makes an operation's tail, as a sentence without its full stop."""
+    """Return a clause on the statement that makes an operation's slowest executions slow."""
     name = tail["statement"]
     what = name if name == EARLIER else f"statement {name}"
     return (
@@ -76,7 +76,7 @@ def tail_words(operation: str, tail: StatementTail) -> str:
 
 
 def tails(document: RunDocument) -> list[str]:
-    """Return such a sentence of each operation that has a tail, the most expensive one first."""
+    """Return a sentence on each operation's tail, the most expensive tail first."""
     sentences = [
         (section["tail"]["excess_share"], tail_words(operation, section["tail"]))
         for operation, section in document["statements"].items()
@@ -86,7 +86,7 @@ def tails(document: RunDocument) -> list[str]:
 
 
 def moved_words(moved: MovedFigure | None) -> str:
-    """The figure that moved with a stall, with its values."""
+    """Return the figure that stands out in a stall, with its values."""
     if moved is None:
         return "no figure of engine or host stands out"
     rate = "/s" if moved["kind"] == "counter" else ""
@@ -98,7 +98,7 @@ def moved_words(moved: MovedFigure | None) -> str:
 
 
 def stall_words(stall: StallRow) -> str:
-    """One stall: when, how long its operations took, and what moved."""
+    """Return a stall in words: when, the longest latency, and the figure that stands out."""
     longest = stall["longest_s"]
     longest_text = "" if longest is None else f", up to {seconds_text(longest)} an operation"
     when = f"{stall['begin_s']:.4g} to {stall['end_s']:.4g} s"
@@ -106,7 +106,7 @@ def stall_words(stall: StallRow) -> str:
 
 
 def stalls_words(stalls: StallsSection) -> str:
-    """All stalls in a sentence without its full stop."""
+    """Return all stalls in a sentence without its full stop."""
     number = len(stalls["stalls"]) + stalls["left_out"]
     if not number:
         return (
@@ -120,7 +120,7 @@ def stalls_words(stalls: StallsSection) -> str:
 
 
 def statement_lines(document: RunDocument, width: int) -> list[str]:
-    """Tails and stalls for the terminal; nothing if nothing is known or nothing stands out."""
+    """Return lines on tails and stalls for the terminal; empty if nothing stands out."""
     lines = []
     for sentence in tails(document)[:1]:
         lines += indented(sentence, f"  {'tail':<{LABEL_WIDTH}}", width)

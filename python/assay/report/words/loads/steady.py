@@ -1,4 +1,4 @@
-"""Steadiness of mixes, in words for terminal and page."""
+"""Phrases on the steadiness of mixes, for terminal and page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READS = (("asked", "asked of files"), ("fetched", "fetched from storage"))
 
 
 def steady_words(document: RunDocument) -> list[str]:
-    """Return whether mixes were steady, their rates and their reads; none without mixes."""
+    """Return whether mixes were steady, their rates and their reads; empty without mixes."""
     steady = document.get("steady")
     if steady is None:
         return []
@@ -39,13 +39,13 @@ def steady_words(document: RunDocument) -> list[str]:
 
 
 def steady_about(document: RunDocument) -> str:
-    """Return the steadiness of mixes and how it is judged, as a paragraph."""
+    """Return a paragraph on the steadiness of mixes and how it is judged."""
     sentences = [f"{phrase[0].upper()}{phrase[1:]}." for phrase in steady_words(document)]
     return " ".join([*sentences, ABOUT])
 
 
 def steady_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Yield the steadiness of mixes as lines of a terminal."""
+    """Yield the steadiness of mixes as lines for a terminal."""
     phrases = steady_words(document)
     if phrases:
         yield from labelled("  mixes", "; ".join(phrases), width, LABEL_WIDTH)
@@ -68,7 +68,7 @@ def _steadiness(steady: SteadySection) -> str:
 
 
 def _figures(steady: SteadySection) -> list[str]:
-    """Return the figures of the steady part, and of everything measured."""
+    """Return the figures of the steady part, and of the whole measured part."""
     whole = f"{rate_text(steady['all_per_s'])} over everything measured"
     if not steady["steady"] or not steady["first_mix"]:
         return [whole]
@@ -81,7 +81,7 @@ def _figures(steady: SteadySection) -> list[str]:
 
 
 def _read(steady: SteadySection, name: str, says: str) -> list[str]:
-    """Return the reads of a mix before the steady part and in it; nothing if it read nothing."""
+    """Return the reads per mix before the steady part and in it; empty without reads."""
     return _before_and_then(
         next((drift for drift in steady["drifts"] if drift["series"] == name), None), says
     )

@@ -1,4 +1,4 @@
-"""A specified mix of transactions, its rate and its types, in words and rows."""
+"""Phrases and rows on a specified mix of transactions: its rate and its types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CELL = 10
 
 
 class Row(NamedTuple):
-    """Times of one type: what they are of, then cells of text with their values."""
+    """Times of one transaction type: their kind, then cells of text with their values."""
 
     name: str
     of: str
@@ -42,7 +42,7 @@ HEADS = (
 
 
 def rate_words(document: RunDocument) -> str | None:
-    """The rate as its specification calls it, and what it is not; None without one."""
+    """Return the specified rate, and the name that it must not have; None without a rate."""
     rate = _rate(document)
     if rate is None:
         return None
@@ -59,7 +59,7 @@ def rate_words(document: RunDocument) -> str | None:
 
 
 def rate_figure(document: RunDocument) -> str | None:
-    """The rate in brief, such as `NOPM 16,400`."""
+    """Return the rate in brief, such as `NOPM 16,400`; None without a rate."""
     rate = _rate(document)
     return None if rate is None else f"{rate['name']} {_number(rate['value'])}"
 
@@ -70,7 +70,7 @@ def _rate(document: RunDocument) -> TransactionRate | None:
 
 
 def transaction_lines(document: RunDocument, width: int) -> list[str]:
-    """The rate, then each type: count, share, limit, percentiles."""
+    """Return lines of the rate, then of each type: count, share, limit, percentiles."""
     transactions = document.get("transactions")
     if transactions is None:
         return []
@@ -90,7 +90,7 @@ def transaction_lines(document: RunDocument, width: int) -> list[str]:
 
 
 def rows(document: RunDocument) -> list[Row]:
-    """Two rows a type: its counts and its latency, then its service time."""
+    """Return two rows per type: its counts and latency, then its service time."""
     type_rows: list[Row] = []
     transactions = document.get("transactions")
     for transaction in [] if transactions is None else transactions["types"]:
@@ -111,7 +111,7 @@ def rows(document: RunDocument) -> list[Row]:
 
 
 def share_text(transaction: TransactionTypeRow) -> str:
-    """The share of a type, and its least where it has one."""
+    """Return the share of a type, and its required minimum if there is one."""
     if transaction["share"] is None:
         return "none succeeded"
     least = (
@@ -123,7 +123,7 @@ def share_text(transaction: TransactionTypeRow) -> str:
 
 
 def limit_text(transaction: TransactionTypeRow) -> str:
-    """The limit of a type and whether it was kept; empty if it has none."""
+    """Return the limit of a type and whether it was met; empty without a limit."""
     if transaction["limit_s"] is None:
         return ""
     kept = {True: "kept", False: "broken", None: "not checked: too few"}[transaction["limit_kept"]]
@@ -131,7 +131,7 @@ def limit_text(transaction: TransactionTypeRow) -> str:
 
 
 def times_text(times: TimeDistribution) -> str:
-    """Percentiles in the columns of their names; empty if none is known."""
+    """Return percentiles in columns by name; empty if none is known."""
     seconds = [times[key] for _, key in PERCENTILES]
     cells = ("" if value is None else seconds_text(value) for value in seconds)
     return "".join(f"{cell:>{CELL}}" for cell in cells).rstrip()
