@@ -1,4 +1,4 @@
-"""Checks that all hosts of a fleet drove to the end, and how well their clocks are known."""
+"""Checks that all hosts of a fleet finished their load, and how exactly their clocks agree."""
 
 from __future__ import annotations
 

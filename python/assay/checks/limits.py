@@ -1,4 +1,5 @@
-"""Checks that limits, read-ahead and device were in effect as requested."""
+"""Checks that resource limits, the read-ahead setting and the device were in effect as requested.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ NAME = "limits"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if more was used than was allowed; unknown if that is not known."""
+    """Return invalid if the engine used more than its limit, unknown if its use was not measured.
+    """
     request = run.facts["request"]
     limited = limits_used(run)
     asked_for = request.get("limits") or {}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# What has to be the same for a ceiling to hold: the machine, and the disk of the data.
+# Facts that must be equal for a ceiling to apply: the machine, and the disk of the data.
 SAME_HOST = ("host", "machine", "memory_bytes")
 
 

@@ -1,6 +1,6 @@
 """Writes a run directory: the request first, the seal last.
 
-Invariant: `run.json` exists before the first measurement and always has the status of the run.
+`run.json` exists before the first measurement and always has the run's current status.
     Leaving the block without `seal()` sets the status to 'failed' or 'interrupted', with the
     reason.
 """
@@ -113,7 +113,7 @@ class RunWriter:
             write_json(self.dir / ENVIRONMENT_FILE, environment)
 
     def seal(self) -> None:
-        """Ends the record: sets the status to complete, then seals all measured files."""
+        """Sets the status to complete, then seals all measured files."""
         self._end(STATUS_COMPLETE, None)
         with self._writing():
             write_seal(self.dir)

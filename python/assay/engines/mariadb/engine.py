@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 VERSION_MIN = (10, 5)
-# Before the version, so that clients of MySQL's replication take it for a young one.
+# Prefix of the version, with which MySQL replication clients take MariaDB for a recent server.
 PREFIX = "5.5.5-"
 
 
@@ -68,5 +68,5 @@ class MariaEngine(ConfiguredEngine):
 
 
 def engine(facts: EngineFacts) -> MariaEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return MariaEngine(facts)

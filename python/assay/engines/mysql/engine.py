@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from assay.engines.mysql_family.programs import Program
     from assay.model.plan import Plan
 
-# From which on EXPLAIN ANALYZE tells its tree as JSON.
+# The first version whose EXPLAIN ANALYZE prints its tree as JSON.
 VERSION_MIN = (8, 3)
-# What others that speak MySQL's protocol say of themselves.
+# Names that other products with MySQL's protocol report.
 OTHERS = re.compile(r"(?i)mariadb|dolt|tidb")
 
 
@@ -71,5 +71,5 @@ class MysqlEngine(ConfiguredEngine):
 
 
 def engine(facts: EngineFacts) -> MysqlEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return MysqlEngine(facts)
