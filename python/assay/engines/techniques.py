@@ -116,7 +116,7 @@ class TechniquesFacts(BaseModel):
         return self.joined(self.technique_named(name).off for name in dict.fromkeys(names))
 
     def joined(self, several: Iterable[Mapping[str, str]]) -> dict[str, str]:
-        """Return merged settings; lists are concatenated, for other settings the last value is used.
+        """Return merged settings; lists are concatenated, of other settings the last value counts.
         """
         made: dict[str, str] = {}
         for settings in several:

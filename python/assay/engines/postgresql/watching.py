@@ -237,8 +237,7 @@ class WatchedPlans(PlannedOnly):
         self._asker.connection.close()
 
     def planned(self, text: str) -> tuple[str | None, str]:
-        """Return a statement's plan, generic if it has parameters, and the reason if it is incomplete.
-        """
+        """Return a statement's plan, generic if it has parameters, and the reason for any gap."""
         import psycopg
 
         if steers(text) or text.split(maxsplit=1)[0].lower().strip("(") not in ONLY_PLANNED:

@@ -1,4 +1,4 @@
-"""Provides Debian packages, unpacked but not installed: installation would start a server on a fixed port.
+"""Provides Debian packages, unpacked only: installing them would start a server.
 
 `package` is a name such as `postgresql-15`. The archive's version changes with its updates, so the
 obtained version is recorded instead of pinned.

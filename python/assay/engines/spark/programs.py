@@ -95,8 +95,7 @@ class Programs:
 
     @property
     def class_path(self) -> str:
-        """Return the class path that workers give to executors, so that one archive fits all processes.
-        """
+        """Return the class path that workers give to executors, so that one archive fits all."""
         logging = [str(jar) for jar in sorted(self._jars.glob("slf4j-api-*.jar"))]
         return ":".join([f"{self.home}/conf", *logging, f"{self._jars}/*"])
 

@@ -127,7 +127,7 @@ def effective(connection: apsw.Connection) -> dict[str, str]:
 
 
 def apply(connection: apsw.Connection, settings: Mapping[str, str]) -> None:
-    """Apply `checked` settings to a connection; settings of the file are applied once tables exist.
+    """Apply `checked` settings to a connection, rewriting the file for new page settings.
 
     Raises:
         EngineError: If SQLite reports another value afterwards.

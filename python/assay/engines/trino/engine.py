@@ -84,8 +84,7 @@ class TrinoEngine(OwnTables):
         configuration.check(self._facts.settings | dict(settings), find_programs(product))
 
     def load_settings(self) -> Mapping[str, str]:
-        """Return settings with one worker, which is enough to make empty tables and gather statistics.
-        """
+        """Return settings with one worker, enough to make empty tables and gather statistics."""
         return self._facts.settings | {configuration.WORKERS: "1"}
 
     def start(

@@ -236,7 +236,7 @@ def explained(output: str) -> str:
 
 
 def properties_in_effect(address: Address) -> dict[str, str]:
-    """Return the properties in use from the logs of one worker and its catalog.
+    """Return the properties in use from the logs of the nodes: one worker's and its catalog's.
 
     The result is empty if the nodes' logs are on other hosts.
     """

@@ -99,8 +99,7 @@ Chain = list[Step]
 
 @cache
 def step_words() -> tuple[Word, ...]:
-    """Return all entries of the word list, the longest first, so that the first match is the right one.
-    """
+    """Return all entries of the word list, longest first, so that the first match is right."""
     text = files("assay.engines.virtuoso").joinpath("plan_words.toml").read_text(encoding="utf-8")
     steps = [Word(**entry) for entry in tomllib.loads(text)["steps"]]
     return tuple(sorted(steps, key=lambda word: -len(word.begins)))

@@ -143,8 +143,7 @@ def _started(
     launcher: Launcher,
     ports: Ports,
 ) -> tuple[int, str | None]:
-    """Start a server on its ports; return its process id, and its last output if it failed to listen.
-    """
+    """Start a server on its ports; return its pid, and its last output if it does not listen."""
     scratch = launcher.scratch
     file, log = scratch / CONFIGURATION_FILE, scratch / LOG_FILE
     log.unlink(missing_ok=True)

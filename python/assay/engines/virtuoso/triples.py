@@ -69,7 +69,7 @@ def _feed(link: Link, address: Address, name: str, batches: Batches) -> None:
 
 
 def _written(file: Path, batches: Iterator[pa.RecordBatch]) -> int:
-    """Write batches until the file is large enough; return the number of rows."""
+    """Write batches until the file is large enough; return its number of bytes."""
     size = 0
     with file.open("wb") as out:
         for batch in batches:
