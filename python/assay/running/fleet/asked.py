@@ -113,7 +113,7 @@ def parse_fleet(text: str) -> Fleet:
 
 
 def parse_meeting(text: str, who: str) -> Meeting:
-    """Return the meeting place at an address such as `tcp://127.0.0.1:8786` or `tls://driver-1:8786`.
+    """Return the meeting place at an address such as `tcp://127.0.0.1:8786`.
 
     Raises:
         UsageError: If the text is not a valid address.

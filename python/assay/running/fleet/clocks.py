@@ -20,8 +20,7 @@ PPM = 1e6
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request for the time: CLOCK_MONOTONIC in ns, before and after here, and between on the other host.
-    """
+    """One request for the time: CLOCK_MONOTONIC in ns here before and after, there in between."""
 
     sent_ns: int
     theirs_ns: int

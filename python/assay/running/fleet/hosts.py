@@ -249,7 +249,7 @@ class FleetDriver:
         return progress | {"ended": ended, "begun_s": begun_ns / NS_PER_S}
 
     def _gone(self, member: _Member, how: str, reason: str) -> dict[str, Any] | None:
-        """Handle a host's end: after its last message that is normal, before it the load has ended.
+        """Handle a host's end: normal after its last message; before it, the host's load is lost.
         """
         self._agents.leave(member.number)
         if member.ended is not None:

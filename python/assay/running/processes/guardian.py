@@ -312,8 +312,7 @@ class _Guard:
         self._settle()
 
     def _sleep_s(self, seconds_max: float | None) -> float | None:
-        """Return the seconds until the next step without an event; None means to wait for events only.
-        """
+        """Return the seconds until the next step without an event; None waits for events only."""
         limits = [] if seconds_max is None else [seconds_max]
         for child in self.children.values():
             if child.kill_at_s is None:
@@ -346,7 +345,7 @@ class _Guard:
         if os.getppid() != owner_pid:
             self.ending = True
             return
-        with contextlib.suppress(OSError):  # this system has no pidfd; the socket's end must suffice
+        with contextlib.suppress(OSError):  # without pidfd, the socket's end must suffice
             self.owner_fd = os.pidfd_open(owner_pid)
             self._watch(self.owner_fd, self._on_owner_gone)
 

@@ -155,8 +155,7 @@ def _context(memory_bytes: int | None) -> Any:  # noqa: ANN401 - the package has
 
 
 def _options() -> Any:  # noqa: ANN401 - the package has no types
-    """Return options that allow only queries: a change of the reference's data would affect all others.
-    """
+    """Return options that allow only queries: a change of the data would affect all others."""
     import datafusion
 
     return (

@@ -1,4 +1,4 @@
-"""Keeps the rows that a run's own queries returned as expected answers, in files beside the queries.
+"""Keeps the rows that a run's own queries returned as expected answers beside the queries.
 
 An operation has an answer if two executions returned the same rows, compared by the rows and order
 that its statement defines.

@@ -148,7 +148,7 @@ class ReferenceMaking:
         return path
 
     def _keep_order(self, operation: str, ordered_by: list[str]) -> None:
-        """Record the ordering columns before the rows exist; without them every row position would count.
+        """Record ordering columns before rows exist; without them every row's position would count.
         """
         if self._ordered_by.get(operation) == ordered_by:
             return

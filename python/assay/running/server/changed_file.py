@@ -68,7 +68,7 @@ def change_file(
 
 
 def serve_file_changes(channel: Channel, job: Mapping[str, Any], file: Path) -> None:
-    """Send the statements that revert a file's changes, and make the changes once they are recorded.
+    """Send the statements that revert changes; make the changes once these are recorded.
 
     Args:
         channel: Channel to the owner, which receives `undo` and `changed`.
