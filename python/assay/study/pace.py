@@ -87,8 +87,7 @@ class Pace:
 
 
 def expected_after(runs: Path) -> Expected:
-    """Return an estimator of a run's seconds, from similar existing runs or else a rough estimate.
-    """
+    """Return an estimator of a run's seconds, from similar runs or else a rough estimate."""
     past = list(_past(runs))
 
     def expected(request: StudyRequest) -> float:

@@ -12,11 +12,11 @@ from assay.report.exports import export as written
 
 @dataclass(frozen=True)
 class Exported:
-    """Files that were written.
+    """The files that an export wrote.
 
     Attributes:
         run: Id of the run.
-        files: The files, in the order in which they were written.
+        files: Files in the order of writing.
     """
 
     run: str

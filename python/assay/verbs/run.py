@@ -39,13 +39,13 @@ def run(
         options: Options of the run, by the keys of a study's file.
 
     Raises:
-        UsageError: If an option has no meaning, or names something that does not exist. Nothing was
-            written.
-        RunFailedError: If the run ended early. Its partial record is kept.
+        UsageError: If an option has no meaning, or names something that does not exist. In this
+            case nothing was written.
+        RunFailedError: If the run ended early. The partial record is kept.
     """
     asked = options_of({"workload": workload, **options})
     request = request_of(asked, list(options) if given is None else given)
-    # What was refused needs none of what runs and explains it, which are most of all modules.
+    # Modules that run and explain are imported late, because refused requests do not need them.
     from assay.running.execute import execute
 
     told = teller or Logged()

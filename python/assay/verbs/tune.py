@@ -70,8 +70,8 @@ def tune(
         options: Options of all runs, by the keys of a study's file.
 
     Raises:
-        UsageError: If the engine does not know or refuses a setting, or these runs do not measure
-            the objective. Nothing was run.
+        UsageError: If the engine does not have or refuses a setting, or if these runs do not
+            measure the objective. In this case nothing was run.
         RunFailedError: If the run with default settings fails.
     """
     keys = {**TUNE_RUNS, **options, "workload": workload}

@@ -99,6 +99,6 @@ def why(
 
 
 def _pilot(base: RunRequest, place: Path, watcher: Watcher) -> Run:
-    """The run as it is, once: what it takes of each resource decides what is made scarce."""
+    """Return one run without changes, whose resource use determines the limits."""
     with watcher.obtaining() as teller:
         return Run(judging(watcher.remark)(base, place, teller))

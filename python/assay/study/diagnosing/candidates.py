@@ -1,5 +1,4 @@
-"""Turns a run's causes into experiments, each with a change that would remove the cause, the most promising first.
-"""
+"""Turns a run's causes into experiments, each with a change that would remove the cause."""
 
 from __future__ import annotations
 
@@ -114,8 +113,7 @@ def _candidate(
 
 
 def _expected(cause: Finding, history: Calibration) -> float:
-    """Return the claimed saving, weighted by how often such claims were true; 1 in 2 without trials.
-    """
+    """Return the claimed saving, weighted by the share of such claims that came true."""
     claimed = cause.effect_share if cause.saved is None else sum(cause.saved) / 2
     record = history.methods.get(cause.method)
     hits, decided = (0, 0) if record is None else (record.hits, record.decided)

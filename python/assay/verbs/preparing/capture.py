@@ -12,7 +12,7 @@ from assay.running.capturing import Captured, capture_counted, capture_logs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How long counters are watched where nothing else is said.
+# Default duration of watching counters.
 TIME = "60s"
 
 

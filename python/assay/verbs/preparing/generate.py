@@ -26,7 +26,9 @@ def generate(
     threads: int | None = None,
     teller: Teller | None = None,
 ) -> list[DataFile]:
-    """Writes the data that runs of a workload load to files. The bytes are the same each time.
+    """Writes the data that runs of a workload load to files.
+
+    The bytes are the same each time.
 
     Args:
         workload: Name or folder of the workload.
