@@ -318,8 +318,7 @@ def _planned_executions(run: Run, refresh: Refresh | None) -> int:
 
 
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
-    """Return operations without a single answer: a program reads their rows, or they are counted.
-    """
+    """Return operations without a single answer: their rows are read or counted."""
     workload = run.facts["workload"]
     counted = {*workload.get("rows_expected", {}), *workload.get("programs", {})}
     return counted & set(workload.get("drawn_operations", [])) & set(operations)

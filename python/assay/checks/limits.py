@@ -1,5 +1,4 @@
-"""Checks that resource limits, the read-ahead setting and the device were in effect as requested.
-"""
+"""Checks that limits, read-ahead and device were in effect as requested."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ NAME = "limits"
 
 
 def check(run: Run) -> CheckResult:
-    """Return invalid if the engine used more than its limit, unknown if its use was not measured.
-    """
+    """Return invalid if the engine used more than its limit, unknown if not measured."""
     request = run.facts["request"]
     limited = limits_used(run)
     asked_for = request.get("limits") or {}

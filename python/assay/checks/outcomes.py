@@ -23,8 +23,7 @@ OUTCOMES = {"ok", "skipped", "failed"}
 
 
 def check(run: Run) -> CheckResult:
-    """Return invalid if an operation failed or `scheduled = ok + skipped + failed` does not hold.
-    """
+    """Return invalid if an operation failed or outcomes do not add up to all operations."""
     events = plain(run.table("events"))
     if events.is_empty():
         return CheckResult(NAME, Verdict.UNKNOWN, "no operation was recorded")

@@ -25,8 +25,7 @@ PROBE = "profile"
 
 
 def check(run: Run) -> CheckResult:
-    """Return unknown if samples were lost, or if their CPU time differs from the measured CPU time.
-    """
+    """Return unknown if samples were lost, or do not match the measured CPU time."""
     profile = read_profile(run)
     if profile is None:
         return CheckResult(NAME, Verdict.VALID, "not profiled: no CPU samples were asked for")

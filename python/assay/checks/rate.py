@@ -63,8 +63,7 @@ def grew(went: Schedule, load: Load) -> bool:
 
 
 def backlog_limit(went: Schedule, load: Load) -> float:
-    """Return the number of operations that may wait at the end: a short time's, or one per client.
-    """
+    """Return the number of operations that may wait at the end, at least one per client."""
     return max(went.rate_per_s * BACKLOG_SECONDS_MAX, float(load.clients))
 
 

@@ -205,8 +205,7 @@ class AdviceFacts(BaseModel):
         raise CannotError(f"{value!r} is no value of {facts.name} (it takes a {facts.values})")
 
     def _size(self, size_bytes: int) -> str:
-        """Return a size in the largest unit that divides it, else rounded up in the smallest unit.
-        """
+        """Return a size in the largest unit that divides it, else rounded up in the smallest."""
         units = sorted(self.sizes.items(), key=lambda word: -word[1])
         if not units:
             return str(size_bytes)

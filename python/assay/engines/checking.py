@@ -37,8 +37,7 @@ class ReadsOnly(Protocol):
 
 @runtime_checkable
 class ReadsOnlyByTransaction(Protocol):
-    """The contract of servers whose connections may not keep settings, for example behind a pooler.
-    """
+    """The contract of servers whose connections may not keep settings, as behind a pooler."""
 
     def read_only_transaction(self, instance: Instance) -> str | None:
         """Return the statement that begins a transaction that refuses writes.

@@ -33,7 +33,7 @@ class Tell(Protocol):
 
 
 def tell_nobody(phase: str, done: float, expected: float | None, unit: str) -> None:
-    """Ignore progress."""
+    """Ignore progress that nobody watches."""
 
 
 @dataclass(frozen=True)

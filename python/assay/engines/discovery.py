@@ -165,8 +165,7 @@ def _module(folder: Path) -> ModuleType:
 
 
 def _roots() -> Iterator[Path]:
-    """Yield folders of engines in order of precedence: Assay's, ASSAY_ENGINES, those of packages.
-    """
+    """Yield folders of engines by precedence: Assay's, ASSAY_ENGINES, those of packages."""
     from importlib.metadata import entry_points
 
     yield Path(__file__).parent

@@ -184,8 +184,7 @@ def _open_to_all(home: Path) -> None:
 
 
 def _flush(directory: Path) -> None:
-    """Flush files to disk, so that a renamed directory is complete even after a crash of the host.
-    """
+    """Flush files to disk, so that a renamed directory is complete after a crash of the host."""
     for path in directory.rglob("*"):
         if path.is_file() and not path.is_symlink():
             descriptor = os.open(path, os.O_RDONLY)

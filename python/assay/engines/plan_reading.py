@@ -163,8 +163,7 @@ class PlaysPrograms(Protocol):
 
 @runtime_checkable
 class AsksPrepared(Protocol):
-    """The contract of plan readers that capture plans of prepared statements as in timed sessions.
-    """
+    """The contract of plan readers that get plans of prepared statements as in timed sessions."""
 
     def explain_prepared(
         self, statements: Sequence[tuple[str, Sequence[Sequence[object]]]], limit_s: float

@@ -49,8 +49,7 @@ class SqlText:
         return [text for text in statements if text]
 
     def pieces(self, text: str) -> list[str | int]:
-        """Return a statement split at its values: texts, and between them the value's index from 0.
-        """
+        """Return a statement split at its values: texts, and between them value indexes from 0."""
         texts: list[str | int] = []
         at = 0
         for token in self._token.finditer(text):

@@ -116,8 +116,7 @@ class TechniquesFacts(BaseModel):
         return self.joined(self.technique_named(name).off for name in dict.fromkeys(names))
 
     def joined(self, several: Iterable[Mapping[str, str]]) -> dict[str, str]:
-        """Return merged settings; lists are concatenated, of other settings the last value counts.
-        """
+        """Return merged settings: lists are concatenated, other settings have the last value."""
         made: dict[str, str] = {}
         for settings in several:
             for name, value in settings.items():
@@ -184,8 +183,7 @@ def forced(facts: TechniquesFacts, folder: Path, sql: str, settings: Mapping[str
 
 
 def _all_settings(facts: TechniquesFacts) -> list[str]:
-    """Return all setting names of plan techniques and join orders, which a failure may leave set.
-    """
+    """Return all setting names of plan techniques and join orders, which may be left set."""
     of_plans = [technique.off for technique in facts.techniques.values() if technique.plans]
     of_orders = facts.orders.settings if facts.orders is not None else {}
     return list(dict.fromkeys(name for settings in (*of_plans, of_orders) for name in settings))

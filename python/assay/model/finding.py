@@ -177,8 +177,7 @@ class Finding:
 
     @property
     def witnesses(self) -> tuple[Witness, ...]:
-        """Return the kinds of independent supporting witnesses, each once, in the order of evidence.
-        """
+        """Return the kinds of independent supporting witnesses, each once, in evidence order."""
         return tuple(
             dict.fromkeys(
                 evidence.witness for evidence in self.evidence if not evidence.contradicts

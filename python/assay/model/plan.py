@@ -119,8 +119,7 @@ class PlanNode:
 
     @property
     def q_error(self) -> float | None:
-        """Return the error factor of the row estimate (q-error), at least 1; one row is the minimum.
-        """
+        """Return the error factor of the row estimate (q-error), at least 1; 0 rows count as 1."""
         if self.estimated_rows is None or self.rows is None:
             return None
         if self.cut_short and self.rows < self.estimated_rows:

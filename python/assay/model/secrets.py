@@ -33,7 +33,7 @@ def without_secrets(text: str) -> str:
 
 
 def dsn_without_password(dsn: str) -> str:
-    """Return a DSN without its password.
+    """Return a DSN with its password removed.
 
     A client then takes the password from its environment or prompts for it.
     """

@@ -90,7 +90,7 @@ def parse_duration_s(text: str) -> float:
 
 
 def parse_bytes(text: str) -> int:
-    """Return the bytes of a size such as '256MB', '2 GiB' or '8192'; units are binary, as in engines.
+    """Return the bytes of a size such as '256MB', '2 GiB' or '8192'; units are binary.
 
     Raises:
         ValueError: If the text is not a size above zero.
@@ -118,7 +118,7 @@ def number_of(text: str) -> float | None:
 
 
 def parse_bit_rate(text: str) -> float:
-    """Return bytes per second of a network speed such as '10Gbit' or '25 Gbit/s'; units are decimal.
+    """Return bytes per second of a network speed such as '10Gbit' or '25 Gbit/s'; decimal units.
 
     Raises:
         ValueError: If the text is not a speed above zero.

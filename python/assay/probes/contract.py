@@ -64,7 +64,7 @@ class Activity(Protocol):
 
     @property
     def wait_event(self) -> str | None:
-        """Return the wait event."""
+        """Return the wait event that the process waits for."""
         ...
 
     @property
@@ -74,8 +74,7 @@ class Activity(Protocol):
 
     @property
     def connection(self) -> int | None:
-        """Return the engine's id of the connection that a thread serves; None without a connection.
-        """
+        """Return the engine's id of the connection that a thread serves; None without one."""
         ...
 
 

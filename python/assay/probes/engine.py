@@ -108,8 +108,7 @@ class EngineProbe:
             raise OSError(self._error)
 
     def measured(self) -> None:
-        """Have the thread read the engine's status again, to replace the one from before a warm-up.
-        """
+        """Have the thread read the engine's status again, after a warm-up."""
         self._requests.put(MEASURED)
 
     def stop(self) -> Cost:

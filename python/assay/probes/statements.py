@@ -171,8 +171,7 @@ class Watch:
         self._due_s += (late_s // self._interval_s + 1) * self._interval_s
 
     def _afford(self, looking_ns: int) -> None:
-        """Adapt the pause to the cost of a sample, except the first, which includes the connection.
-        """
+        """Adapt the pause to the cost of a sample, except the first one with the connection."""
         if not self.samples:
             return
         share_s = looking_ns / NS_PER_S / LOOKS_CORE_SHARE_MAX

@@ -199,8 +199,7 @@ class Stream:
 
 
 def write_no_events(raw_dir: Path) -> None:
-    """Return a bitmap with a bit for each value that is not null, lowest first; None without nulls.
-    """
+    """Return a bitmap of values that are not null, lowest bit first; None without nulls."""
     path = str(raw_dir / "events.arrows")
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, EVENTS) as writer:
         writer.write_table(EVENTS.empty_table())

@@ -152,8 +152,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the record: `run` of a workload, `ceiling` of a host, or `observed`.
-        """
+        """Return the kind of record: `run` of a workload, `ceiling` of a host, or `observed`."""
         return str(self.facts.get("kind", KIND_RUN))
 
     @property
@@ -244,8 +243,7 @@ class Run:
         ]
 
     def results(self, operation: str) -> list[tuple[str, Path]]:
-        """Return an operation's kept results: an order-independent digest of the rows, and a file.
-        """
+        """Return an operation's kept results: an order-independent digest and a file of each."""
         name = re.compile(rf"{re.escape(operation)}-([0-9a-f]{{16}})-[0-9a-f]{{16}}\.arrow")
         paths = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
         return [(match[1], path) for path in paths if (match := name.fullmatch(path.name))]

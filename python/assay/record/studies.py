@@ -187,7 +187,7 @@ def read_study_file(file: Path) -> dict[str, Any]:
 
 
 def read_study(directory: Path) -> StudyRecord:
-    """Return a study.
+    """Return the study in a directory.
 
     The study's runs are in the parent of the directory of studies.
 

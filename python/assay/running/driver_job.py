@@ -92,8 +92,7 @@ def _counts_reads(asked: Asked) -> bool:
 
 
 def _probed_inside_s(asked: Asked, subject: Subject) -> float | None:
-    """Return the probes' interval in seconds, if counters can be read only in the engine's process.
-    """
+    """Return the probes' interval in seconds, if only the engine's process has counters."""
     inside = subject.embedded and asked.request.runs_probe(EngineProbe.name)
     return asked.request.probe_interval_s if inside else None
 

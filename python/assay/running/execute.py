@@ -405,8 +405,7 @@ class _Execution:
             raise RunFailedError(f"{self._asked.engine.facts.title} went away: {last_words}")
 
     def _await_absence(self, subject: Subject) -> None:
-        """Wait for a server that is ending, which closes its connections before its process ends.
-        """
+        """Wait for a server that is ending; its connections close before its process ends."""
         deadline_s = time.monotonic() + LEAVING_PATIENCE_S
         while subject.pids and time.monotonic() < deadline_s:
             self._check_presence(subject)
@@ -455,8 +454,7 @@ class _Execution:
         self._before_measured = phase == PHASE_WARMUP
 
     def _mixes(self, phase: str) -> int | None:
-        """Return the number of mixes that end a phase, 0 if unknown; None if mixes do not end it.
-        """
+        """Return the number of mixes that end a phase, 0 if unknown; None for other phases."""
         request = self._request
         if phase == PHASE_MEASURED and request.mixes_max is not None:
             return 0
@@ -476,8 +474,7 @@ class _Execution:
         counters: CounterReader | None,
         observer: Observer | None,
     ) -> Iterator[None]:
-        """Run all probes during the block; run.json gets each cost, or why a probe did not start.
-        """
+        """Run all probes during the block; run.json gets their costs, or why one did not start."""
         followed = (*accounts.items(), (os.getpid(), ACCOUNT_PROBES))
         request = self._request
         target = Target(

@@ -275,8 +275,7 @@ class Capture:
                 asking.close()
 
     def _with_cache(self, plan: Plan, explained: Explained) -> Plan:
-        """Return the plan with the plan cache's state in timed sessions, if the engine reports it.
-        """
+        """Return the plan with the plan cache's state in timed sessions, if it is known."""
         cached = explained.cached
         if cached is not None:
             return replace(

@@ -84,8 +84,7 @@ class _Levels:
         self.unvaried: dict[str, str] = {}
 
     def variant(self, name: str, what: str, **change: Any) -> Iterator[Variant]:  # noqa: ANN401 - fields of a request
-        """Yield a variant with a change; nothing if it is not possible, with the reason recorded.
-        """
+        """Yield a variant with a change; nothing if it is impossible, with the reason recorded."""
         if what in self.unvaried:
             return
         request = self._base.changed(**change)

@@ -44,8 +44,7 @@ class Answers:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the document that `assay answers --json` prints; the rows are only in the folder.
-        """
+        """Return the document of `assay answers --json`; the rows are only in the folder."""
         rows = [asdict(row) for row in self.operations]
         for row in rows:
             del row["text"]

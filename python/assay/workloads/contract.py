@@ -89,8 +89,7 @@ class Workload:
 
     @cached_property
     def content_hash(self) -> str:
-        """Return the SHA-256 of everything that defines the measurement: manifest, SQL, streams, data.
-        """
+        """Return the SHA-256 of everything that is measured: manifest, SQL, streams and data."""
         if self.operations_folder == self.folder:
             operations = sorted(path.name for path in texts.operation_files(self.folder))
         else:
@@ -102,7 +101,7 @@ class Workload:
 
     @property
     def data_hash(self) -> str:
-        """Return the SHA-256 of the files that define the loaded data, without operations and order.
+        """Return the SHA-256 of files that define the loaded data, without operations and order.
 
         A changed statement therefore requires no reload.
         """
@@ -163,8 +162,7 @@ class Workload:
 
     @property
     def drawn_operations(self) -> tuple[str, ...]:
-        """Return operations whose values are drawn at each execution, so that no single answer exists.
-        """
+        """Return operations with values drawn at each execution, which have no single answer."""
         if self.facts.arrival == "power":
             return ()
         operations = self.facts.operations
@@ -340,8 +338,7 @@ class Workload:
         return self._scripts(self._refresh.setup, dialects, scale, self._sizes(scale, sets))
 
     def refresh_keys(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
-        """Return scripts of the sets' keys and indexes, made after loading: text by file, in order.
-        """
+        """Return scripts of the sets' keys and indexes, made after loading: text by file."""
         return self._scripts(self._refresh.keys, dialects, scale, self._sizes(scale, sets))
 
     def refresh_statement(
@@ -620,8 +617,7 @@ class Workload:
         return texts.scripts_at(self.folder, self.facts, names, dialects, scale, further)
 
     def _foreign_keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
-        """Return the script of foreign keys, if requested; a file with only comments says why not.
-        """
+        """Return the script of foreign keys, if requested; one with only comments says why not."""
         name = self.facts.foreign_keys
         if name is None or not self.foreign_keys:
             return {}

@@ -167,8 +167,7 @@ def _manifest(path: Path) -> WorkloadFacts:
 def _completed(
     facts: WorkloadFacts, folder: Path, manifest: Path, source: Workload | None
 ) -> WorkloadFacts:
-    """Return the facts with everything that follows from the folder: name, title, operations, order.
-    """
+    """Return the facts with those that follow from the folder: name, title, operations, order."""
     name = NO_NAME.sub("-", folder.resolve().name).strip("-.") or "workload"
     operations_folder = Workload(facts, folder).operations_folder
     files = _stems(operations_folder)

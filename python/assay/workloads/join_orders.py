@@ -41,8 +41,7 @@ class JoinBlock:
 
 
 def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str, frozenset[str]]:
-    """Return columns by table from scripts that create tables; tables that cannot be parsed are missing.
-    """
+    """Return columns by table from scripts that create tables, omitting those not parsed."""
     import sqlglot
     from sqlglot import exp
 
@@ -132,8 +131,7 @@ def left_deep(names: Sequence[str]) -> Order:
 
 
 def drawn_left_deep(block: JoinBlock, source: random.Random) -> Order:
-    """Return a random left-deep order; each next table has a condition with earlier ones, if any has.
-    """
+    """Return a random left-deep order; each next table is joined to earlier ones if possible."""
     left = list(block.tables)
     names = [left.pop(source.randrange(len(left)))]
     while left:

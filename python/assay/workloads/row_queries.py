@@ -1,5 +1,4 @@
-"""Generates rows of tables by queries on one engine, so that every engine under test gets the same.
-"""
+"""Generates rows of tables by queries on one engine, equal for every engine under test."""
 
 from __future__ import annotations
 

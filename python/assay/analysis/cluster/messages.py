@@ -35,17 +35,18 @@ class MessageFacts:
 
     Attributes:
         form: `blocks` (one per map task and reducer), `pages` (sent at a number of rows or bytes)
-            or `batches` (split into one per recipient).
+            or `batches` (each split into one message per recipient).
         recipients: Number of recipients: name of a setting, or `workers`.
-        rows: Rows at most of a batch or a page: a setting in force, or a number.
-        bytes: The same of bytes.
-        shared_bytes: Bytes that are collected for all recipients together: a page has its part.
+        rows: Maximum rows of a batch or a page: name of a setting, or a number.
+        bytes: Maximum bytes of a page: name of a setting, or a number.
+        shared_bytes: Size of a buffer that all recipients share equally, which limits the bytes of
+            a page: name of a setting, or a number.
         exchanges: The engine's names of exchanges between nodes. Empty means all exchanges of
             plans.
         partitions: Key of the exchange's plan detail with the number of recipients.
         tasks: Key of the plan detail with the number of tasks that write to it.
         counted: Whether counters include messages within a node: `remote` or `all`.
-        says: Messages that the model leaves out, in the engine's terms.
+        says: Sentences on messages that the model omits, in the engine's terms.
     """
 
     form: Literal["blocks", "pages", "batches"]
@@ -62,7 +63,7 @@ class MessageFacts:
 
 @dataclass(frozen=True)
 class Predicted:
-    """One quantity as predicted and as counted, for one execution of all operations.
+    """A quantity as predicted and as counted, for one execution of all operations.
 
     Attributes:
         name: Key in figures.
@@ -70,7 +71,7 @@ class Predicted:
         unit: Unit, as in figures.
         predicted: Prediction of the model; None if an input is not known.
         counted: Counted value; None if not counted.
-        why: Reason why they differ, or why one is not known.
+        why: Reason why prediction and count differ, or why one of them is not known.
     """
 
     name: str
@@ -82,7 +83,7 @@ class Predicted:
 
     @property
     def ratio(self) -> float | None:
-        """Counted divided by predicted value; None if one is not known."""
+        """Return the counted divided by the predicted value; None if one of them is not known."""
         if self.predicted is None or self.counted is None or not self.predicted:
             return None
         return self.counted / self.predicted
@@ -166,7 +167,7 @@ def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predic
 def _sizes(
     run: Run, facts: MessageFacts | None, shares: Shares, counted: Mapping[str, float]
 ) -> Iterator[Predicted]:
-    """Yield the number of messages, and the rows and bytes of one."""
+    """Yield the number of messages, and the rows and bytes per message."""
     messages, rows, size = (counted.get(word) for word in (MESSAGES, ROWS, BYTES))
     if facts is None:
         why = "the engine does not say what its messages are made of ([messages])"
@@ -188,7 +189,7 @@ def _sizes(
 def _messages(
     run: Run, facts: MessageFacts, shares: Shares, counted: Mapping[str, float]
 ) -> tuple[float | None, str]:
-    """Return the number of messages predicted, and what the model leaves out."""
+    """Return the predicted number of messages, and sentences on messages that it omits."""
     recipients = _number(run, facts.recipients)
     if recipients is None:
         return None, f"{facts.recipients} is not told"
@@ -198,7 +199,7 @@ def _messages(
         predicted = None if blocks is None else blocks * share
         missing = "no plan shows its exchanges and their tasks"
     else:
-        # Of rows that were counted, so no share is taken of them.
+        # The prediction starts from counted rows, so no share of remote messages applies.
         predicted = _full(run, facts, recipients, counted)
         missing = "rows and bytes of messages are not counted, or a batch's size is not known"
     return predicted, missing if predicted is None else "; ".join(facts.says)
@@ -218,7 +219,7 @@ def _blocks(
 def _full(
     run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
 ) -> float | None:
-    """Return the pages, or batches cut for recipients, of the rows that were counted."""
+    """Return the number of pages, or of batches split by recipient, for the counted rows."""
     rows, size = counted.get(ROWS), counted.get(BYTES)
     most = _number(run, facts.rows)
     if not rows or size is None:

@@ -77,16 +77,17 @@ class Batch:
 
 @dataclass(frozen=True)
 class Drift:
-    """The drift of one series in the part that may be steady.
+    """The trend of one series in the candidate steady part of a phase.
 
     Attributes:
-        series: throughput (mixes a second), asked or fetched (bytes a mix).
-        before: Mean before that part; None if that part is everything.
-        level: Median in that part.
-        change: Growth from the first to the last batch of that part, in the unit of the series. For
-            throughput it is the relative growth times the level, so it falls by the level at most.
-        low, high: 90 % interval of the change.
-        within: Largest change that still counts as steady.
+        series: Name of the series: `throughput` (mixes per second), or `asked` or `fetched` (bytes
+            per mix).
+        before: Mean of the series before the candidate part; None if that part is the whole phase.
+        level: Median of the series in the candidate part.
+        change: Trend from the first to the last batch of the candidate part, in the unit of the
+            series. For throughput it is the relative trend times the level, at least -level.
+        low, high: Bounds of the 90 % interval of the change.
+        within: Largest absolute change that counts as steady.
     """
 
     series: str
@@ -99,17 +100,17 @@ class Drift:
 
     @property
     def kept(self) -> bool:
-        """True if the series is known to change by no more than its bound."""
+        """Return True if the 90 % interval of the change is within the bound."""
         return -self.within <= self.low and self.high <= self.within
 
     @property
     def differed_before(self) -> bool:
-        """True if the level before differed by more than the bound."""
+        """Return True if the mean before the candidate part differs by more than the bound."""
         return self.before is not None and abs(self.before - self.level) > self.within
 
     @property
     def drifts(self) -> bool:
-        """True if the series is known to change by more than its bound."""
+        """Return True if the change is significant and larger than the bound."""
         return not self.kept and (self.low > 0 or self.high < 0) and abs(self.change) > self.within
 
 

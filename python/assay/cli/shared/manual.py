@@ -73,7 +73,7 @@ class Page:
             self._lines.append(".PP")
 
     def write_text(self, text: str) -> None:
-        """Write paragraphs.
+        """Write the paragraphs of a text.
 
         A paragraph that Typer does not wrap keeps its lines; its title is bold.
         """
@@ -97,8 +97,7 @@ class Page:
 
     @contextmanager
     def indentation(self) -> Iterator[None]:
-        """Write the content of the block without indentation, because manual pages indent sections.
-        """
+        """Write the block's content without indentation, because manual pages indent sections."""
         yield
 
     def _write_lines(self, lines: list[str]) -> None:

@@ -1,5 +1,4 @@
-"""Replaces standard output and error that are closed, full, or of limited encoding, so that a run continues.
-"""
+"""Replaces closed or full standard streams, so that a run continues without them."""
 
 from __future__ import annotations
 

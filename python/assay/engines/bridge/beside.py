@@ -41,8 +41,7 @@ def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Pat
 
 
 def _copied(jars: Sequence[Path], launcher: Launcher) -> list[Path]:
-    """Copy jars for the user that programs run as, who may not have access to Assay's directories.
-    """
+    """Copy jars for the user that programs run as, who may lack access to Assay's directories."""
     place = launcher.scratch / CLASSES
     try:
         shutil.rmtree(place, ignore_errors=True)

@@ -34,8 +34,7 @@ def execute(link: Link, statement: str, title: str) -> None:
 
 
 def marked(text: str) -> tuple[str, list[int]]:
-    """Return a statement with `?` for each `$1`, `$2`, ..., and the position of each value, from 0.
-    """
+    """Return a statement with `?` for each `$1`, `$2`, ..., and each value's position, from 0."""
     order = [part for part in _SQL.pieces(text) if isinstance(part, int)]
     return _SQL.written(text, lambda _: "?"), order
 

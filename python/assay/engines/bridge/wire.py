@@ -78,7 +78,7 @@ class Line:
         self._at = 0
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> None:
-        """Send messages.
+        """Send messages to the bridge.
 
         Raises `BridgeError` if the connection is closed.
         """

@@ -66,8 +66,7 @@ def bound(values: Sequence[object]) -> dict[str, Any]:
 
 
 def _driver_error(error: ChdbError) -> Exception:
-    """Return an error with the attributes that the driver reads, such as ClickHouse's error name.
-    """
+    """Return an error with the attributes that the driver reads, such as ClickHouse's name."""
     message = " ".join(str(error).split())
     name = NAME.search(message)
     raised = ChdbError(message)

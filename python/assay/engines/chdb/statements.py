@@ -1,5 +1,4 @@
-"""SQL statements from files: split, with names filled in, and in ClickHouse's form of parameters.
-"""
+"""SQL statements from files: split, with names filled in, and with ClickHouse's parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Loads data into Dolt: refuses texts that it misreads as NULL, and removes waste from its history.
-"""
+"""Loads data into Dolt: refuses texts that it reads as NULL, and removes waste from history."""
 
 from __future__ import annotations
 

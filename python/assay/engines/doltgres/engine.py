@@ -53,8 +53,7 @@ class DoltgresEngine(OwnTables):
         return replace(product, version=_version(_program(product)))
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Raise an error for any setting: the server accepts PostgreSQL's names but ignores them.
-        """
+        """Raise an error for any setting: the server accepts PostgreSQL's names but ignores all."""
         del product
         if settings:
             raise EngineError(

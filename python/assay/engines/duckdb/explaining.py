@@ -33,8 +33,7 @@ class DuckPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain an operation's statements by executing them in a transaction that is rolled back.
-        """
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         failed: str | None = None
         self._connection.begin()
         try:

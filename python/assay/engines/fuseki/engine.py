@@ -75,8 +75,7 @@ class FusekiEngine(EndpointEngine):
         restart_server(self._runtime(), _home(product), launcher, address)
 
     def address(self, dsn: str) -> Address:
-        """Raise `EngineError`: a running server is measured with engine `sparql` like any endpoint.
-        """
+        """Raise `EngineError`: a running server is measured with engine `sparql`."""
         del dsn
         raise EngineError(
             f"--engine fuseki starts {TITLE} itself; for a server that runs already give --engine"

@@ -52,8 +52,7 @@ def _tables(part: object) -> Iterator[JsonObject]:
 
 
 def with_tables(root: PlanNode, tables: Sequence[JsonObject]) -> PlanNode:
-    """Return a tree of iterators with columns of its tables, and with tables read while planning.
-    """
+    """Return a tree of iterators with its tables' columns, and with tables read while planning."""
     columns: dict[str, dict[str, None]] = {}
     for table in tables:
         columns.setdefault(table["table_name"], {}).update(

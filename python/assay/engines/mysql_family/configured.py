@@ -146,8 +146,7 @@ class ConfiguredEngine(FamilyEngine):
         raise NotImplementedError
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """Return pages of InnoDB's buffer pool by object, without pages being read at the moment.
-        """
+        """Return pages of InnoDB's buffer pool by object, without pages just being read."""
         return loading.cached(instance)
 
     def _program(self, product: Product) -> Program:

@@ -153,8 +153,7 @@ class FamilyEngine:
         loading.make_keys(instance, sql, streams, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gather statistics; the orderly stop of a private server then writes everything to disk.
-        """
+        """Gather statistics; a private server's orderly stop then writes everything to disk."""
         loading.finish(instance)
 
     def counters(self, instance: Instance) -> CounterReader:

@@ -83,8 +83,7 @@ class FamilyPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain an operation's statements by executing them in a transaction that is rolled back.
-        """
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         failed = self._begun(limit_s)
         try:
             for text, values in statements:
@@ -259,8 +258,7 @@ class FamilyPlans:
 
 
 class CataloguePlans(FamilyPlans):
-    """Plans of an engine whose `conf` also has `plans/indexes.sql`, with facts that explain them.
-    """
+    """Plans of an engine whose `conf` has `plans/indexes.sql`, with facts that explain them."""
 
     # Each engine has its own settings and its own parser of plans.
     changed_settings: Callable[[], list[ChangedSetting]]
@@ -270,8 +268,7 @@ class CataloguePlans(FamilyPlans):
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Return plans with each changed setting at its default; the setting is restored at once.
-        """
+        """Return plans with each changed setting at its default, which is restored at once."""
         if self._changed is None:
             self._changed = self.changed_settings()
         if not self._changed or self._begun(REPEATED_MAX_S) is not None:

@@ -29,8 +29,7 @@ ANYONE = (
 
 
 class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
-    """A connection that refuses authentication that reveals the password to an unverified server.
-    """
+    """A connection that refuses authentication revealing the password to an unverified server."""
 
     def __init__(
         self,
@@ -69,8 +68,7 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
         return bool((mapped or address).is_loopback)
 
     def check_cleartext(self) -> None:
-        """Raise `OperationalError` if the password would go in clear text to an unverified server.
-        """
+        """Raise `OperationalError` if an unverified server would get the password in clear text."""
         if self.password and not self.is_private():
             raise pymysql.err.OperationalError(UNPROVED, CLEARTEXT)
 

@@ -24,7 +24,7 @@ def split(sql: str) -> list[str]:
 
 
 def pieces(text: str) -> list[str | int]:
-    """Return a statement split at its values: texts, and between them the value's index from 0."""
+    """Return a statement split at its values: texts, and between them value indexes from 0."""
     return _SQL.pieces(text)
 
 

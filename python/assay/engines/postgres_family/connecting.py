@@ -132,8 +132,7 @@ def guarded(dsn: str) -> str:
 
 
 def resolved(dsn: str) -> dict[str, str]:
-    """Return the combined parameters of a DSN, its service, the environment and libpq's defaults.
-    """
+    """Return the combined parameters of a DSN, its service, the environment and defaults."""
     from psycopg.conninfo import make_conninfo
     from psycopg.pq import PGconn
 

@@ -43,8 +43,7 @@ class PostgresConstants:
         return None
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Return a placeholder: numbers get the constant's type, texts a type from their context.
-        """
+        """Return a placeholder: numbers get the constant's type, texts one from their context."""
         cast = next((constant.cast for constant in constants if constant.cast), None)
         if cast is not None:
             return f"cast(${{{name}}} as {cast})"

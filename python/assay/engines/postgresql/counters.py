@@ -150,8 +150,7 @@ class PostgresCounters:
         return [Activity(*row) for row in doing]  # type: ignore[arg-type]
 
     def blocked(self) -> list[Blocked]:
-        """Return sessions that waited for a lock at the last `activity`, which reads both at once.
-        """
+        """Return sessions that waited for a lock at the last `activity`, which reads both."""
         return self._blocked
 
     def other_work(self) -> list[OtherWork]:

@@ -82,8 +82,7 @@ class PostgresEngine:
         return read_dsn(dsn)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """Return the DSN with settings in its `options`, where the last value of a setting is used.
-        """
+        """Return the DSN with settings in its `options`, where a setting's last value is used."""
         return with_options(dsn, settings)
 
     def read_only(self, address: Address) -> Address:

@@ -34,8 +34,7 @@ class PostgresPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain an operation's statements by executing them in a transaction that is rolled back.
-        """
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         asks = [
             lambda text=text, values=values: self._explained(text, values, limit_s)
             for text, values in statements
@@ -90,8 +89,7 @@ class PostgresPlans:
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Return plans with each changed setting at its default; the setting is restored at once.
-        """
+        """Return plans with each changed setting at its default, which is restored at once."""
         return self._facts.alternatives(operation, statements)
 
     def close(self) -> None:
@@ -101,8 +99,7 @@ class PostgresPlans:
     def _in_transaction(
         self, asks: Sequence[Callable[[], Explained]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain statements one after another; after the transaction ends, the rest get a reason.
-        """
+        """Explain statements one after another; after the transaction's end, all have a reason."""
         import psycopg
 
         done = 0

@@ -92,8 +92,7 @@ class PlanFacts:
         values: Sequence[object],
         changed: Sequence[ChangedSetting],
     ) -> list[Alternative]:
-        """Return plans of one statement: with each setting reset, without full scans, and custom.
-        """
+        """Return plans of one statement: with each setting reset, without full scans, custom."""
         chosen = None if steers(text) else self._planned(ESTIMATED, text, values)
         if chosen is None:
             return []
@@ -175,8 +174,7 @@ class PlanFacts:
         values: Sequence[object],
         change: tuple[str, str] | None = None,
     ) -> Plan | None:
-        """Return a statement's plan with settings changed, then restored; None if it was refused.
-        """
+        """Return a statement's plan with settings changed temporarily; None if it was refused."""
         import psycopg
 
         asker = self._asker

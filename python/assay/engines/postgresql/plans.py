@@ -273,8 +273,7 @@ def _rows(node: Node, above: _Above) -> _Rows | None:
 
 
 def _wrapped(node: Node, made: PlanNode) -> PlanNode:
-    """Return a subplan that computes a value or serves scans elsewhere, below a node with its name.
-    """
+    """Return a subplan that computes a value or serves scans elsewhere, below a named node."""
     if SUBPLAN not in node:
         return made
     name = str(node[SUBPLAN])

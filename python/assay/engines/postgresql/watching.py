@@ -265,8 +265,7 @@ class WatchedPlans(PlannedOnly):
 
 
 def _execution(places: int) -> str:
-    """Return the execution of the prepared statement; its generic plan does not depend on values.
-    """
+    """Return the execution of the prepared statement, whose plan does not depend on values."""
     nulls = ", ".join(["null"] * places)
     return f"{file_text('watching/execute.sql')}({nulls})"
 

@@ -22,8 +22,7 @@ class ProviderError(EngineError):
 
 
 class UnavailableError(ProviderError):
-    """Error for a package that no registry serves to this host, or whose registry is unreachable.
-    """
+    """Error for a package that no reachable registry serves to this host."""
 
 
 @runtime_checkable

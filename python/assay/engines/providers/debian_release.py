@@ -116,8 +116,7 @@ def _loader(home: Path) -> Path:
 
 
 def _check(command: Sequence[str], home: Path) -> None:
-    """Have the loader list the libraries that it uses; one of the host's would not fit the others.
-    """
+    """Have the loader list the libraries that it uses; the host's would not fit the others."""
     loader, *rest = command
     listing = run_tool([loader, "--list", *rest])
     pairs = (line.partition(" => ") for line in listing.splitlines())

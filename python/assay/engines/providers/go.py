@@ -39,8 +39,7 @@ SUMS_FILE, PINNED = "go.sum", "=h1:"
 
 
 def progress(output: str) -> tuple[str, float, str]:
-    """Return phase, amount and unit from the output of `go`: downloaded modules, compiled packages.
-    """
+    """Return phase, amount and unit from the output of `go`: downloads, compiled packages."""
     lines = output.splitlines()
     packages = sum(not line.startswith("go: ") for line in lines)
     if not packages:
@@ -131,8 +130,7 @@ def _environment(into: Path) -> dict[str, str]:
 
 
 def _check_compilers() -> None:
-    """Raise `ProviderError` if C or C++ compilers are missing, which go would report minutes later.
-    """
+    """Raise `ProviderError` without C and C++ compilers, which go would report minutes later."""
     for variable, usual in COMPILERS.items():
         compiler = (os.environ.get(variable) or usual).split()[0]
         if shutil.which(compiler) is None:

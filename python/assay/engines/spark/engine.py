@@ -140,8 +140,7 @@ class SparkEngine(OwnTables):
         return {**given, **of_session, **{name: str(value) for name, value in shape.items()}}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """Return pids of the driver, the master and the workers; executors are children of workers.
-        """
+        """Return pids of driver, master and workers; executors are children of workers."""
         return tuple(instance.address.get("pids", {}).values())
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:

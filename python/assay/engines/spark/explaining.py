@@ -43,8 +43,7 @@ class SparkPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain statements by executing them one by one: Spark has no transactions to roll back.
-        """
+        """Explain statements by executing them one by one; Spark has no transactions."""
         failure: str | None = None
         for text, values in statements:
             begun_s = time.monotonic()

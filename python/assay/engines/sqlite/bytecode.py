@@ -153,8 +153,7 @@ def _comparisons(
     cursors: Mapping[int, Places],
     constants: Mapping[int, object],
 ) -> tuple[list[Comparison], int]:
-    """Return comparisons of a loop's rows up to the first branch, and steps to the first of them.
-    """
+    """Return comparisons of a loop's rows up to the first branch, and steps to the first one."""
     scanned = program[end].p1
     # Columns of outer loops are in registers that earlier instructions filled.
     registers = _registers(program[:begin], cursors)

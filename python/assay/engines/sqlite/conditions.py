@@ -62,8 +62,7 @@ def parsed(text: str) -> Expr | None:
 
 
 def condition_of(text: str) -> TextCondition | None:
-    """Return the condition of a statement on one table, `true` without one; None for other forms.
-    """
+    """Return the condition of a statement on one table, `true` without one; None otherwise."""
     from sqlglot import exp
 
     tree = parsed(text)

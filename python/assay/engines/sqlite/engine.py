@@ -1,5 +1,4 @@
-"""SQLite: opened in the host process, loaded from Arrow streams, with one connection per session.
-"""
+"""SQLite: opened in the host process, loaded from Arrow streams, one connection per session."""
 
 from __future__ import annotations
 

@@ -75,8 +75,7 @@ class SqlitePlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain an operation's statements by executing them in a transaction that is rolled back.
-        """
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         failed: str | None = None
         with self._begun():
             for text, values in statements:

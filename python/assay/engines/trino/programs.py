@@ -52,12 +52,11 @@ class Programs:
         return self.home / "plugin" / CONNECTOR
 
     def server_names(self) -> frozenset[str]:
-        """Return the property names that a node's configuration may have, without shared prefixes.
-        """
+        """Return property names of a node's configuration, without shared prefixes."""
         return _names(self.home / "lib")
 
     def catalog_names(self) -> frozenset[str]:
-        """Return the property names that the catalog's configuration may have."""
+        """Return property names of the catalog's configuration."""
         return _names(self.plugin)
 
 

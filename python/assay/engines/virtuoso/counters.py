@@ -119,8 +119,7 @@ class VirtuosoCounters:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """Return an index's name with its table, as in `lineitem.l_pk_sk`; a primary key is its table.
-    """
+    """Return an index's name as `lineitem.l_pk_sk`; for a primary key the table's name."""
     table, index = str(row["key_of"]), str(row["index_of"])
     return table if index == table else f"{table}.{index}"
 

@@ -72,8 +72,7 @@ class VirtuosoEngine(OwnTables):
         self._language: Language = SQL
 
     def speak(self, language: Language) -> None:
-        """Set the query language of servers that are started from now on: SPARQL is sent over HTTP.
-        """
+        """Set the query language of servers started from now on; SPARQL is sent over HTTP."""
         self._language = language
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:

@@ -77,8 +77,7 @@ class VirtuosoPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Explain an operation's statements by executing them in a transaction that is rolled back.
-        """
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         statements_asked = [self.asked(text, values) for text, values in statements]
         begun_s = time.monotonic()
         try:

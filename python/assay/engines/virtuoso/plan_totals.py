@@ -130,8 +130,7 @@ def _of_log(native: Native) -> Totals:
 
 
 def _seconds(log: dict[str, float], column: str, hz: float | None) -> float | None:
-    """Return a clock column in seconds; None for a negative value, which is an error of Virtuoso.
-    """
+    """Return a clock column in seconds; None for a negative value, an error of Virtuoso."""
     clocks = log.get(column, -1.0)
     return clocks / hz if hz and clocks >= 0 else None
 

@@ -278,8 +278,7 @@ class _Tree:
         )
 
     def _probe(self, step: Step, flow: _Flow, percent: float | None) -> None:
-        """Add a probe of a hash table; if it is merged into a table's step, that step has filtered.
-        """
+        """Add a probe of a hash table, unless it is merged into a table's step as a filter."""
         match = PROBED.search(step.text)
         build = self._filled.pop(match[1], None) if match else None
         if MERGED_INTO_SCAN not in step.text:

@@ -82,8 +82,7 @@ class Asked:
 
     @cached_property
     def file(self) -> Path | None:
-        """Return the user's database file that is queried; None for a server or a private engine.
-        """
+        """Return the user's database file; None for a server or a private engine."""
         dsn, behaviour = self.request.dsn, self.behaviour
         return (
             behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None

@@ -154,8 +154,7 @@ def _check_probes(request: RunRequest) -> None:
 
 
 def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
-    """Refuse options about a private server's programs and directories if there is no such server.
-    """
+    """Refuse options about a private server's programs and directories without such a server."""
     if request.keep_data and request.dsn is None:
         raise UsageError(
             "--keep-data needs --dsn: data of private engines are kept anyway. Leave it out"

@@ -82,8 +82,7 @@ class SpecifiedTest:
         return RUNS_OF_FULL if self.kind == FULL else 1
 
     def stream(self, number: int) -> int:
-        """Return the variant of a stream's queries; stream 0 uses default parameters if requested.
-        """
+        """Return the variant of a stream's queries; stream 0 may use default parameters."""
         return number if self.parameters == "drawn" else 0
 
 

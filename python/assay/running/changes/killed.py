@@ -17,8 +17,7 @@ VMSTAT, OOM_KILL = Path("/proc/vmstat"), "oom_kill"
 
 
 def killed_on_host(vmstat: Path = VMSTAT) -> int | None:
-    """Return the number of processes of this host killed for lack of memory; None if not counted.
-    """
+    """Return the number of this host's processes killed for lack of memory, if counted."""
     return keyed(vmstat).get(OOM_KILL)
 
 

@@ -130,8 +130,7 @@ class _Dead:
                 yield LeftBehind(CONTROL_GROUP, f"control group {path}", f"rmdir {path}", run)
 
     def _run_of(self, path: Path) -> str | None:
-        """Return the dead run that a path belongs to; None if there is none, or it is still active.
-        """
+        """Return the dead run that a path belongs to; None if there is none or it is active."""
         if not path.is_relative_to(self._instances) or path == self._instances:
             return None
         run = path.relative_to(self._instances).parts[0]

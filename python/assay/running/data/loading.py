@@ -47,8 +47,7 @@ class Loading:
         self.teller = teller
 
     def fill(self, guardian: Guardian, subject: Subject) -> dict[str, Any]:
-        """Make and load all tables; return rows, checksum and time of each, and the data's origin.
-        """
+        """Make and load all tables; return rows, checksum and time of each, and the origin."""
         job = subject.job() | {"filling": self.filling(guardian)}
         with host(guardian, "load", job, self._log) as loader:
             return self.filled(loader)

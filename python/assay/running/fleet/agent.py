@@ -93,8 +93,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
         return await self._serve(comm, lambda post: Driving(job, post))
 
     async def observe(self, comm: Comm, job: dict[str, Any]) -> object:
-        """Observe the engine on this host; the connection serves only these probes until they end.
-        """
+        """Observe the engine on this host; the connection serves only these probes."""
         return await self._serve(comm, lambda post: Observing(job, post))
 
     async def _serve(self, comm: Comm, begin: Callable[[Post], Work]) -> object:

@@ -249,8 +249,7 @@ class FleetDriver:
         return progress | {"ended": ended, "begun_s": begun_ns / NS_PER_S}
 
     def _gone(self, member: _Member, how: str, reason: str) -> dict[str, Any] | None:
-        """Handle a host's end: normal after its last message; before it, the host's load is lost.
-        """
+        """Handle a host's end: normal after its last message, a loss of its load before."""
         self._agents.leave(member.number)
         if member.ended is not None:
             # The plans requested from the first host will not arrive.

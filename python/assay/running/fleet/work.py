@@ -1,7 +1,7 @@
 """Carries out an agent's work for an owner in a separate thread, and sends its files.
 
-Nothing remains after it ends. Its processes are children of its own guardian, and its
-    files are in that guardian's directory.
+Nothing remains after the work ends. Its processes are children of its own guardian, and its files
+are in that guardian's directory.
 """
 
 from __future__ import annotations

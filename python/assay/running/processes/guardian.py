@@ -590,8 +590,7 @@ class _Action(ctypes.Structure):
 
 
 def _hear_of_ends_only() -> None:
-    """Disable SIGCHLD for children that stop or continue, which slowed processes do all the time.
-    """
+    """Disable SIGCHLD for children that stop or continue, as slowed processes always do."""
     action = _Action()
     if _LIBC.sigaction(signal.SIGCHLD, None, ctypes.byref(action)) == 0:
         action.flags |= _SA_NOCLDSTOP

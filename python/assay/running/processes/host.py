@@ -368,8 +368,7 @@ def _is_serial(phase: dict[str, Any]) -> bool:
 def _observed(
     job: dict[str, Any], engine: Engine, instance: Instance, probe_facts: dict[str, Any]
 ) -> Iterator[None]:
-    """Read an embedded engine's counters during the plan, which is only possible in this process.
-    """
+    """Read an embedded engine's counters during the plan; only this process can."""
     if job["probed_s"] is None or not isinstance(engine, HasCounters):
         yield
         return

@@ -1,5 +1,4 @@
-"""The owner's side of a driver's host: starts it with a job, exchanges messages, detects its end.
-"""
+"""The owner's side of a driver's host: starts it, exchanges messages, detects its end."""
 
 from __future__ import annotations
 

@@ -130,8 +130,7 @@ class ReferenceMaking:
         return not fits and bool(wanted.states)
 
     def _written(self, operation: str, variant: int, state: int) -> Path | None:
-        """Compute and write the file of expected rows; None if the reference cannot compute them.
-        """
+        """Compute and write the file of expected rows; None if that is impossible."""
         try:
             answer = self._answer(self._texts[operation, variant], state)
         except NotAnsweredError as error:
@@ -148,8 +147,7 @@ class ReferenceMaking:
         return path
 
     def _keep_order(self, operation: str, ordered_by: list[str]) -> None:
-        """Record ordering columns before rows exist; without them every row's position would count.
-        """
+        """Record ordering columns before rows exist; without them every row's position counts."""
         if self._ordered_by.get(operation) == ordered_by:
             return
         self._ordered_by[operation] = ordered_by

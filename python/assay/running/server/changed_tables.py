@@ -131,7 +131,7 @@ def make_changes(request: RunRequest) -> None:
 
 
 def take_back(engine: Engine, instance: Instance, undo: Mapping[str, str]) -> None:
-    """Revert changes.
+    """Revert changes of a user's tables.
 
     Raises:
         RunFailedError: If the server refuses; the message names the statement to run by hand.

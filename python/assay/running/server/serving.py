@@ -200,8 +200,7 @@ class ServerLauncher:
         return child.pid
 
     def last_words(self) -> str | None:
-        """Return None while the server and its helpers live; else how one ended, and its log's end.
-        """
+        """Return None while server and helpers live; else how one ended, and its log's end."""
         for account, child in (self._attending | self._nodes).items():
             ended = self._guardian.wait(child, 0.0)
             if ended is not None:

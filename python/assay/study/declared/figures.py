@@ -50,8 +50,7 @@ def _options(
 
 
 def _factor(figure: FigureFacts, facts: StudyFacts, where: tuple[str | int, ...]) -> list[Problem]:
-    """Return problems with a factor that no part of the figure has; --engine adds one of engines.
-    """
+    """Return problems with factors that no part of the figure has; --engine adds one."""
     asked_factor = figure.options.get("factor")
     factors = {
         factor

@@ -171,8 +171,7 @@ class Tune:
         return self.base.changed(operation_deadline_s=self.limit_s)
 
     def _may_search(self, parts: Sequence[Part], left: Left) -> bool:
-        """Return True if the search can continue and still leave budget for a race and a hold-out.
-        """
+        """Return True if the search can continue and leave budget for a race and a hold-out."""
         kinds = [kind_of(part.name) for part in parts]
         is_first = not {RACE, HOLD_OUT}.intersection(kinds)
         blocks = 0
@@ -230,8 +229,7 @@ class Tune:
         return self._held_out(parts, candidates)
 
     def _held_out(self, parts: Sequence[Part], candidates: Sequence[Standing]) -> list[Part] | None:
-        """Return the hold-out of the best setting; None if even the search did not find it better.
-        """
+        """Return the hold-out of the best setting; None if the search found none better."""
         best = candidates[0] if candidates else None
         if best is None or best.ratio is None or best.ratio.value >= 0:
             return None

@@ -84,8 +84,7 @@ def tell_left_out(outcome: Outcome, terms: Terms, watcher: Watcher) -> None:
 
 
 def _keep_published(declared: DeclaredStudy, directory: Path) -> None:
-    """Copy the study's published figures into the record, so that its report needs no other file.
-    """
+    """Copy the study's published figures into the record, so that its report is complete."""
     if declared.published is None:
         return
     try:

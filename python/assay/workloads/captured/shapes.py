@@ -53,8 +53,7 @@ class Stated:
 
     @property
     def is_whole(self) -> bool:
-        """Return True if the text can be written to a file: nothing in it looks like a parameter.
-        """
+        """Return True if the text can be written to a file: nothing looks like a parameter."""
         return not any(scripts.PLACEHOLDER.search(piece) for piece in self.pieces)
 
 

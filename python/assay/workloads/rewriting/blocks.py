@@ -93,8 +93,7 @@ class Query:
         return self._blocks[id(select)]
 
     def derived(self, block: Block, source: str) -> Block | None:
-        """Return the block that is a source of a block; None if it is a table, or has other readers.
-        """
+        """Return the block of a block's source; None if it is a table, or has other readers."""
         tree = block.sources[source]
         if isinstance(tree, exp.Subquery):
             inner = tree.unnest()

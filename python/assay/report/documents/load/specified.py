@@ -28,8 +28,8 @@ class SpecifiedMetric(TypedDict):
     """One metric of the reported run."""
 
     is_not: str | None
-    """The specification's metric that this figure must not be called; null if it may, or if there
-    is none."""
+    """Name of the specification's metric that this figure must not use, because parts of the test
+    were left out; null if it may use the name, or if the specification has no name."""
     metric: MetricKey
     label: str
     """Name of the metric. It is the specification's only if nothing was left out."""
