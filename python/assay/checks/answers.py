@@ -136,7 +136,7 @@ class _Judgement:
         states: Data states that the answers match.
         right: Number of executions with a right answer.
         asked_again: Number of executions beside refreshes of one transaction per order, whose data
-            state is unknown. The same queries gave right rows when the state was known.
+            state is unknown, although the queries gave right rows on a known state.
         not_compared: Number of executions whose answers were not compared, by reason: `lost` and
             `beside` (the state of the data is not known), `unseen` (rows were not kept), `without`
             (no expected rows exist).

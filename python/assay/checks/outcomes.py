@@ -75,8 +75,8 @@ def failure_of_all(run: Run) -> str | None:
 def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult | None:
     """Return the verdict if every failure is a query that was cut off at its own time limit.
 
-    This applies to forced plans and to runs without a technique: a time limit answers how long
-    these queries take.
+    The verdict applies to forced plans and to runs without a technique, for which a time limit
+    answers how long queries take.
     """
     request = run.facts["request"]
     searched = bool(request.get("forced") or request.get("without"))

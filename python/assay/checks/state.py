@@ -104,8 +104,8 @@ def _past_the_cache(state: StartingState, seen: str, share: float) -> CheckResul
 def _by_reads(state: StartingState, seen: str, share: float) -> CheckResult:
     """Return the verdict from the first query's reads, which a cold engine needs for data on disk.
 
-    There may be no reads if the engine's start or refresh functions already read the data, or if
-    the plan names no table.
+    A cold engine's first query need not read if the engine's start or refresh functions read the
+    data, or if the plan names no table.
     """
     brought = state.start_brought_bytes
     if state.first_read_bytes is None:

@@ -133,7 +133,7 @@ class AdviceFacts(BaseModel):
         expressions: Whether an index on an expression is possible.
         by_column: Whether tables are stored by column, so that scans read them fast.
         sizes: Units of sizes, with their number of bytes.
-        sizes_in_sql: Whether sizes in SQL are written with these units. Otherwise a size is a
+        sizes_in_sql: Whether sizes in SQL are written with these units; otherwise a size is a
             number of bytes.
         settings: Settings by role.
         statements: SQL files by purpose, with `$table`, `$columns` and `$name` of an index. The

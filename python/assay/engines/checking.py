@@ -1,7 +1,7 @@
 """Contracts for checking a user's statements: keep them from writing, and prepare them.
 
-Both are protocols that complete `assay.engines.contract`. Without these protocols, the effect of a
-statement is known only from its text, and a wrong name is found at its first execution.
+The protocols of this module complete `assay.engines.contract`. Without these protocols, the effect
+of a statement is known only from its text, and a wrong name is found at its first execution.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Refusal:
     Attributes:
         kind: Kind of error.
         message: The server's message in one line, without the product's name.
-        name: The wrong name, as the server quotes it. None means the message quotes no name.
+        name: The wrong name, as the server quotes it; None means the message quotes no name.
         position: Position in the text, from 0; None if not reported.
         grant: Statement that grants the missing permission.
     """

@@ -27,8 +27,8 @@ def log_options(log: Path) -> list[str]:
 class CollectionsReader:
     """Reads pauses from a growing log: their number, total time, and the heap after the last.
 
-    It implements `assay.probes.contract.CounterReader`. A log file that does not exist yet has no
-    rows.
+    The reader implements `assay.probes.contract.CounterReader`. A log file that does not exist yet
+    has no rows.
     """
 
     def __init__(self, log: Path) -> None:

@@ -1,8 +1,8 @@
 """The contract of an engine: facts in `engine.toml`, behaviour in `engine.py`.
 
-There are two kinds of engines. An `Embedded` one runs in the driver's process. A `Server` has its
-own processes, which the run starts through the guardian. Clients connect to the server's address,
-just as to a running server.
+There are two kinds of engines: embedded ones and servers. An `Embedded` one runs in the driver's
+process. A `Server` has its own processes, which the run starts through the guardian. Clients
+connect to the server's address, just as to a running server.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Wanted:
     """The requested product: engine, version and source.
 
     Attributes:
-        version: Version after the `@`: `18` or `18.6`. None means the engine's default.
+        version: Version after the `@`: `18` or `18.6`; None means the engine's default.
         bin_dir: Directory of existing programs, used instead of downloaded ones.
         cache: Directory of downloaded engines.
     """
@@ -106,7 +106,7 @@ class Engine(Protocol):
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
         """Obtain the product if needed.
 
-        Its `EngineError` says how to fix a failure.
+        The `EngineError` says how to fix a failure.
         """
         ...
 
@@ -149,7 +149,7 @@ class Embedded(Protocol):
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Start an instance.
 
-        Its `EngineError` names a wrong setting and how to fix it.
+        The `EngineError` names a wrong setting and how to fix it.
         """
         ...
 
@@ -197,8 +197,8 @@ class Launcher(Protocol):
     ) -> int:
         """Start one process of a server that has several, and return its process id.
 
-        All processes together are the server: they are followed, metered, limited and stopped
-        together, the last one first. The log of the process has the node's name.
+        All processes of the server are followed, metered, limited and stopped together, the last
+        one first. The log of the process has the node's name.
         """
         ...
 
@@ -224,7 +224,7 @@ class Server(Protocol):
     ) -> Address:
         """Start a server on `place`, wait until it answers, and return its address.
 
-        `place` is empty, or in the state after an orderly stop. Its `EngineError` says how to fix a
+        `place` is empty, or in the state after an orderly stop. The `EngineError` says how to fix a
         failure.
         """
         ...
@@ -303,7 +303,7 @@ class Node:
 class Clustered(Protocol):
     """The contract of servers that consist of several nodes.
 
-    Their counters have source `nodes`, with one object per node.
+    The counters of a cluster have source `nodes`, with one object per node.
 
     `[cluster]` of `counters.toml` maps counters to the names in `docs/reference/record-format.md`.
     """
@@ -327,7 +327,7 @@ class Restarts(Protocol):
     ) -> None:
         """Restart a server that died, and wait until it answers at the same address.
 
-        Sessions wait for the restart, so that later operations do not fail. Its `EngineError` says
+        Sessions wait for the restart, so that later operations do not fail. The `EngineError` says
         how to fix a failure.
         """
         ...
@@ -340,7 +340,7 @@ class Bridging:
     Attributes:
         launcher: Starts the bridge process.
         cache: Directory of downloaded products.
-        drivers: Requested JDBC drivers, as files or Maven names. Empty means the engine's default
+        drivers: Requested JDBC drivers, as files or Maven names; empty means the engine's default
             driver.
     """
 
@@ -375,7 +375,7 @@ class Cached:
     """The part of a table or an index that the engine's own cache holds.
 
     Attributes:
-        name: The engine's name of the object. Empty means all objects together.
+        name: The engine's name of the object; empty means all objects together.
         cached_bytes: Bytes of the object in the cache.
         bytes: Size of the object; None if not reported.
     """

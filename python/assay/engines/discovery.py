@@ -202,7 +202,7 @@ def _facts_in(text: str) -> EngineFacts:
 def read_facts(manifest: Path) -> EngineFacts:
     """Return the facts of one engine.
 
-    Its `EngineError` has file, key and remedy.
+    The `EngineError` has file, key and remedy.
     """
     try:
         return _facts_in(manifest.read_text(encoding="utf-8"))

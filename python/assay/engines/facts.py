@@ -39,7 +39,7 @@ class EngineFacts(BaseModel):
         kind: `embedded` for engines in the driver's host process, `server` for engines with their
             own.
         session: Kind of the driver's session for the engine.
-        languages: Query languages, each with its kind of session. Empty means SQL.
+        languages: Query languages, each with its kind of session; empty means SQL.
         plans: Languages for which the engine reports plans.
         dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
         obtained_from: Source of the product, for readers.
@@ -47,12 +47,12 @@ class EngineFacts(BaseModel):
         schemes: Prefixes of the `--dsn` of a running server, such as `postgresql`.
         page_cache: Whether the engine reads its data files through the system's page cache.
         rows_by_key: Sentence on tables that the engine stores in key order regardless of the
-            loading order. Empty means rows keep the loading order.
+            loading order; empty means rows keep the loading order.
         answers: Whether the engine returns rows that can be verified.
         transactions: Whether statements between `begin` and `commit` are atomic.
         programs: Whether the engine's session supports driver programs that read rows. All sessions
             support other programs.
-        prepares: Whether the engine's session can prepare statements. Otherwise the session always
+        prepares: Whether the engine's session can prepare statements; otherwise the session always
             sends text.
         pipelines: Whether the engine's session can send statements before earlier answers arrive.
         passing_errors: Classes of errors that a retry may cure, besides serialization failures and

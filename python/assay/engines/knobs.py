@@ -1,8 +1,7 @@
 """Reads `knobs.toml`: settings worth varying, and the counters that show their effect.
 
-Such settings often have two sides: short messages cost scheduling, long ones make threads wait. A
-knob names the counters of both sides, so that a sweep shows the trade-off and finds knobs without
-effect.
+Settings often have two sides: short messages cost scheduling, long ones make threads wait. A knob
+names counters of both sides, so that a sweep shows the trade-off.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Knob(BaseModel):
         values: Kind of its values. Values of a `switch` and a `word` are in `choices`.
         low, high: Range of the search, in the engine's form.
         choices: All values of a switch or a word for the search.
-        even: Whether a number is searched on a linear scale. Otherwise the scale is logarithmic.
+        even: Whether a number is searched on a linear scale; otherwise the scale is logarithmic.
         effective: Name in `effective_settings`, if that differs from its own; empty if the engine
             does not report it.
         beside: Other settings that this knob needs to have an effect, in the form of `--set`.

@@ -44,8 +44,8 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 def obtain(facts: EngineFacts, wanted: Wanted, tell: Tell) -> Product:
     """Return the requested product, which is downloaded if needed.
 
-    Its version is the one of `engine.toml`; it is empty for a directory of programs, whose version
-    the engine reads.
+    The product's version is that of `engine.toml`; it is empty for a directory of programs, whose
+    version the engine reads.
 
     Raises:
         EngineError: If the version is unknown or cannot be obtained. The error message says how to

@@ -1,6 +1,6 @@
 """`techniques.toml`: which parts of an engine's planner and executor can be switched off, and how.
 
-It also has the way to give one operation such settings, and the way to force the join order of a
+The file also has the way to give one operation such settings, and to force the join order of a
 query's text.
 """
 

@@ -22,7 +22,7 @@ class Constant:
     Attributes:
         kind: Kind of the constant.
         value: The value itself; bytes are hexadecimal text.
-        source: Text of the constant in the statement. None means the value of a bound parameter.
+        source: Text of the constant in the statement; None means the value of a bound parameter.
         cast: Type name in front of the constant, as in `date '2024-01-01'`.
     """
 

@@ -20,9 +20,9 @@ class Index:
         columns: Names of its key columns in order. An expression is given as its text.
         unique: Whether keys are unique.
         valid: Whether the optimiser may use it: built, and not hidden or disabled.
-        predicate: Condition of a partial index. None means it indexes all rows.
+        predicate: Condition of a partial index; None means it indexes all rows.
         method: Index method, such as `btree` or `hash`; None if the engine does not report it.
-        collation: Collation of its text columns if it differs from the column's. None otherwise.
+        collation: Collation of its text columns if it differs from the column's; None otherwise.
         types: The engine's type names of its key columns; empty if the engine does not report them.
         state: The engine's word for the reason why the optimiser may not use it; None if it may, or
             the reason is not known.

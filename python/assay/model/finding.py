@@ -140,7 +140,7 @@ class Finding:
         method: Heading in docs/numbers/findings that describes the method.
         to_try: Next step for the user, as a command if possible.
         tells: Kind of claim.
-        operations: Operations that the claim concerns, largest share first. Empty means the whole
+        operations: Operations that the claim concerns, largest share first; empty means the whole
             run.
         fractions: Share of each operation's own time that the claim concerns, 0 to 1, where known.
         evidence: Evidence for and against the claim.
@@ -153,8 +153,8 @@ class Finding:
             None if not known.
         certainty: `seen` if two independent witnesses support it, `suspected` if only one does.
         settle: Evidence that would confirm a suspected cause; None if the cause was seen.
-        shares_with: Keys of larger causes that claim the same time. They are alternatives, so their
-            times do not add up.
+        shares_with: Keys of larger causes that claim the same time. The causes are alternatives, so
+            their times do not add up.
     """
 
     claim: str

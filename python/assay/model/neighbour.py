@@ -13,7 +13,7 @@ class Neighbour:
         name: Name of the processes, cut to the kernel's length.
         pids: Ids of the processes that used CPU or storage, smallest first.
         cpu_s: CPU seconds in the measured part.
-        moved_bytes: Bytes that they read from storage and wrote to it. None means that the counters
+        moved_bytes: Bytes that they read from storage and wrote to it; None means that the counters
             could not be read for lack of permission.
     """
 

@@ -55,7 +55,7 @@ class Worker:
         cpu_s: CPU time of its process. `cpu_s` and the following attributes are None if it has no
             process of its own.
         moved_bytes: Bytes that its process read from storage and wrote to it.
-        moved_share: These bytes as a share of all bytes that the server's processes moved.
+        moved_share: The process's bytes as a share of all bytes that the server's processes moved.
     """
 
     session: int

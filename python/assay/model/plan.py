@@ -156,7 +156,7 @@ class Trigger:
         table: Table whose change fired it.
         seconds: Total time of all calls.
         calls: Number of calls.
-        constraint: None means that it checks no constraint. None means it checks no constraint.
+        constraint: Constraint that the trigger checks; None means that it checks no constraint.
     """
 
     name: str
@@ -187,7 +187,7 @@ class Plan:
         memory_bytes: Peak memory of the statement.
         details: Other facts that the engine reports on the whole plan, with its own keys.
         name: Name of the statement; None if it has no name.
-        text: Statement as it was sent, with `$1`, ... for bound values. None occurs in older
+        text: Statement as it was sent, with `$1`, ... for bound values; None occurs in older
             records.
         reads: Reads that it requested from storage; None if the engine does not report them.
         mode: Kind of plan of a prepared statement, `generic` or `custom`; None if the statement is

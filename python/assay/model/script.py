@@ -1,7 +1,7 @@
 """Scripts of a session: statements, and operations that consist of them.
 
-A script is plain data. It is made from a workload's files, stored in the record, and read by the
-driver (`assay-model`, `script.rs`), where each operation's values are drawn.
+A script is plain data. A script is made from a workload's files, stored in the record, and read by
+the driver (`assay-model`, `script.rs`), where each operation's values are drawn.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class ScriptOperation:
             `tpcc.payment`; None if statements are executed in order, with drawn values.
         registers: The program's names of bound values: `w_id`, or `i_id.3` for the third element of
             a list.
-        fixed: Whether each execution of any session uses the first values drawn from seed 0. Its
-            result can then be compared with known rows.
+        fixed: Whether each execution of any session uses the first values drawn from seed 0. The
+            result of a fixed operation can then be compared with known rows.
         joint: Whether the draws are columns of one table. Each execution then has the values of one
             row.
     """
@@ -81,7 +81,7 @@ class Script:
 
     Attributes:
         operations: The operations, in the order of the load plan.
-        prepared: Whether statements are prepared once per session. Otherwise each execution parses
+        prepared: Whether statements are prepared once per session; otherwise each execution parses
             and plans the statement again.
         pipelined: Whether statements that do not depend on an earlier answer are sent before that
             answer arrives.

@@ -39,9 +39,9 @@ def statement_of(
         template: Text with `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and
             `$name` of an index that Assay makes.
         table: Name of the table without a schema.
-        columns: Columns of an index. Empty means the statement concerns the whole table.
+        columns: Columns of an index; empty means the statement concerns the whole table.
         expression: SQL expression of an index, instead of columns.
-        schema: Schema of the table. None means that sessions find the table without a schema.
+        schema: Schema of the table; None means that sessions find the table without a schema.
         trigger: Trigger of the table, if the statement concerns one.
         quote: Quote character for names.
     """

@@ -1,4 +1,4 @@
 """Probes that sample the system while the driver runs.
 
-One file per probe; each states its own cost.
+Each file holds one probe, which states its own cost.
 """

@@ -99,7 +99,7 @@ class BlockedReader(Protocol):
 
         Raises `OSError`.
 
-        It is called right after `activity` and may reuse the sample of that call.
+        `blocked` is called right after `activity` and may reuse the sample of that call.
         """
         ...
 
@@ -113,7 +113,7 @@ class OtherWorkReader(Protocol):
 
         Raises `OSError`.
 
-        It is called together with the counters.
+        `other_work` is called together with the counters.
         """
         ...
 
@@ -168,7 +168,7 @@ class Target:
         counters: Reader of the engine's own counters; None if the engine has none.
         profile_hz: CPU samples per second of CPU time; None if not requested.
         block_trace: Whether every block request is traced.
-        statements: Reader of a server's statements. None means Assay drives the load.
+        statements: Reader of a server's statements; None means Assay drives the load.
     """
 
     raw_dir: Path

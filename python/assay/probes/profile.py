@@ -55,7 +55,7 @@ class ProfileProbe:
         """Start sampling; the first streams are on disk when this returns.
 
         Raises:
-            OSError: The error message says how to allow it. The message says how to allow it.
+            OSError: If the kernel refuses. The error message says how to allow it.
         """
         frequency_hz = target.profile_hz or 0
         self._pids = _engine_pids(target)

@@ -199,7 +199,7 @@ class Stream:
 
 
 def write_no_events(raw_dir: Path) -> None:
-    """Return a bitmap of values that are not null, lowest bit first; None without nulls."""
+    """Write an empty stream of events, for a record without a load."""
     path = str(raw_dir / "events.arrows")
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, EVENTS) as writer:
         writer.write_table(EVENTS.empty_table())
@@ -211,7 +211,7 @@ def _numbers(values: Sequence[float | None], kind: pa.DataType) -> pa.Array:
 
 
 def _validity(values: Sequence[float | None]) -> pa.Buffer | None:
-    """A bit for each value that is not null, the lowest first; None if there is no null."""
+    """Return a bitmap of values that are not null, lowest bit first; None without nulls."""
     if None not in values:
         return None
     bits = "".join("0" if value is None else "1" for value in reversed(values))

@@ -252,7 +252,7 @@ class Run:
         """Return the file of the rows that an operation should return; None if they are not known.
 
         A file that is named after the operation alone holds the rows for default parameters on the
-        loaded data. Such a file serves all variants.
+        loaded data. A file named after the operation alone serves all variants.
         """
         folder = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR
         names = [f"{operation}-{variant}-{state}.csv", *([f"{operation}.csv"] if not state else [])]

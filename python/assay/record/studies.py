@@ -31,7 +31,7 @@ class StudyVariant:
     """One variant of a study's part: runs with the same options.
 
     Attributes:
-        levels: Name of the level by name of the factor. Empty if the part has no factors.
+        levels: Name of the level by name of the factor; empty if the part has no factors.
         request: Options of the runs that differ from their defaults, as in run.json.
     """
 
@@ -45,7 +45,7 @@ class StudyPart:
     """A part of a study: variants that run in alternating order, each `repetitions` times.
 
     Attributes:
-        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
+        expects: Operators that the plans of its runs must have; empty means any plan is accepted.
         kind: Kind of its runs: a workload on an engine, or a ceiling of the host.
     """
 

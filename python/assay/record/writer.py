@@ -69,7 +69,8 @@ class RunWriter:
             "reason": None,
             "started_utc": datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
             "ended_utc": None,
-            # All times in the record are CLOCK_MONOTONIC; adding this gives wall-clock time.
+            # All times in the record are CLOCK_MONOTONIC; adding this difference gives wall-clock
+            # time.
             "wall_minus_monotonic_ns": time.time_ns() - time.monotonic_ns(),
             **asked,
         }
@@ -108,7 +109,7 @@ class RunWriter:
             self._write_run()
 
     def write_environment(self, environment: dict[str, Any]) -> None:
-        """Writes `environment.json`. It must hold no secrets."""
+        """Write `environment.json`, which must hold no secrets."""
         with self._writing():
             write_json(self.dir / ENVIRONMENT_FILE, environment)
 

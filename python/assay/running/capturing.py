@@ -106,7 +106,7 @@ def capture_logs(
         files: Files of the log, the oldest first.
         out: Folder of the workload, which must not exist.
         time_s: Keep only statements that began within this many seconds after the first one.
-        database: Keep only statements of this database. None means the database with most
+        database: Keep only statements of this database; None means the database with most
             statements.
         anonymise: Replace all values.
 
@@ -152,7 +152,7 @@ def capture_counted(
     Args:
         dsn: DSN of the server, which is only read.
         out: Folder of the workload, which must not exist.
-        engine: Engine of the server. None means the one that accepts the DSN's scheme.
+        engine: Engine of the server; None means the one that accepts the DSN's scheme.
         time_s: Seconds of observation.
         anonymise: Replace all values.
         sleep: Waits between two samples.

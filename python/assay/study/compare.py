@@ -31,7 +31,7 @@ class CompareAsked:
 
     Attributes:
         workload: Name or folder of the workload.
-        engines: One engine for each side, or one for both. Empty means the default of `assay run`.
+        engines: One engine for each side, or one for both; empty means the default of `assay run`.
         vary: Texts such as `work_mem=4MB,64MB`: the first value is for the first side.
         first, second: Options such as `work_mem=4MB` for one side only.
         alike: Whether both sides may be the same, to measure noise.

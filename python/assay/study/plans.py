@@ -1,7 +1,7 @@
 """A study that measures an operation with other plans than the one that the engine chooses.
 
 Plans are forced by switching techniques off, and by join orders. Of several identical plans, one is
-kept. All plans are operations of one run, so they are measured under the same conditions.
+kept. All plans are operations of one run, so conditions are equal for all of them.
 """
 
 from __future__ import annotations

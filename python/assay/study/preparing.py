@@ -1,7 +1,7 @@
 """Checks all runs of a study before the first one starts, so that errors appear early.
 
-An engine that cannot be obtained is not an error in the study. Its runs fail with the reason, and
-the other runs are executed.
+An engine that cannot be obtained is not an error in the study. The engine's runs fail with the
+reason, and the other runs are executed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def considered_all(
     Args:
         study: The study.
         wants: Selects the runs to make. Errors in other runs are ignored.
-        of_file: Whether the study is from a file. Otherwise errors do not name its parts.
+        of_file: Whether the study is from a file; otherwise errors do not name its parts.
 
     Raises:
         UsageError: If runs have errors. The error message lists all of them by part and variant.

@@ -1,9 +1,9 @@
 """Carries out several runs. Every command that makes several runs uses a `Series`.
 
-It continues an earlier series of the same kind. It checks all runs before the first one, makes the
-remaining runs in alternating order within a time limit, checks each result and writes its report.
-Invariant: no other code carries out studies, so an interruption, `--budget` and `--again` have the
-same meaning in all commands.
+A `Series` continues an earlier series of the same kind. A `Series` checks all runs before the first
+one, makes the remaining runs in alternating order within a time limit, checks each result and
+writes its report. Invariant: no other code carries out studies, so an interruption, `--budget` and
+`--again` have the same meaning in all commands.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Purpose:
             the same series.
         of_file: Whether a user wrote its parts, so that errors name them.
         all_engines: Whether all engines are required; without one of them no run is made.
-        expected: Estimates the seconds of a run. None means an estimate from existing runs.
+        expected: Estimates the seconds of a run; None means an estimate from existing runs.
     """
 
     name: str

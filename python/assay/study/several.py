@@ -67,8 +67,8 @@ class Terms:
 
     Attributes:
         budget_s: Time limit of the study in seconds, including earlier executions. No run starts
-            that would end later. None means no limit.
-        parts: Parts to carry out. None means all.
+            that would end later; None means no limit.
+        parts: Parts to carry out; None means all.
         goes_on: Whether the study continues after a failed run.
         once: Whether failed runs are not tried again.
     """

@@ -34,7 +34,7 @@ class Sweep:
 
     Attributes:
         workload: Name or folder of the workload.
-        engines: Engines to run at every level. Empty means the default of `assay run`.
+        engines: Engines to run at every level; empty means the default of `assay run`.
         clients: Numbers of clients; a single one is for all runs, empty means the default of
             `assay run`.
         scales: Scales of the data, ascending; a single one is for all runs, empty means the

@@ -90,7 +90,7 @@ def trial_study(
 ) -> Study:
     """Return the study that tries a finding's advice.
 
-    Its first variant is the run as it was.
+    The study's first variant is the run as it was.
 
     Args:
         run: Run of the finding.

@@ -52,7 +52,7 @@ class Part:
         variants: At least one variant; names differ.
         repetitions: Number of runs of each variant.
         about: Sentence on its purpose.
-        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
+        expects: Operators that the plans of its runs must have; empty means any plan is accepted.
         kind: `run` for runs of a workload, or `ceiling` for measurements of the host's limits
             without an engine.
         apart: Whether the part shares no runs with others, and runs after the parts before it. This

@@ -103,7 +103,7 @@ def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = No
         base: The run without limits.
         pilot: A finished run of this kind.
         depth: Number of levels and rounds.
-        look: Ceiling of the host, if it was measured before. Otherwise the study measures it.
+        look: Ceiling of the host, if it was measured before; otherwise the study measures it.
 
     Raises:
         UsageError: If no resource can be limited on this host.

@@ -63,7 +63,7 @@ def answers(
 
     Args:
         workload: A folder of `.sql` or `.rq` files whose data no generator makes.
-        keep: Write the rows to the folder and replace the answers there. Otherwise nothing is
+        keep: Write the rows to the folder and replace the answers there; otherwise nothing is
             written, and the result says for each operation how its rows differ from the kept ones.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         teller: Receives the progress.

@@ -42,11 +42,11 @@ def ceiling(
 
     Args:
         quick: Try fewer sizes and queue depths, for a shorter time: about half a minute.
-        directory: Directory on the disk to measure. None means the directory of the engines' data.
-        size: Size of the file that is read, such as `4GB`. None means 4 GB, or 1 GB with `quick`.
-        time: Duration of each trial, such as `250ms`. None means 250 ms, or 100 ms with `quick`.
-        rounds: Number of repetitions of each trial. None means 5, or 3 with `quick`.
-        only: Resources to measure, out of `disk,memory,core`. None means all.
+        directory: Directory on the disk to measure; None means the directory of the engines' data.
+        size: Size of the file that is read, such as `4GB`; None means 4 GB, or 1 GB with `quick`.
+        time: Duration of each trial, such as `250ms`; None means 250 ms, or 100 ms with `quick`.
+        rounds: Number of repetitions of each trial; None means 5, or 3 with `quick`.
+        only: Resources to measure, out of `disk,memory,core`; None means all.
         seed: Seed of the order of trials and of the positions that are read.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         teller: Receives the progress.

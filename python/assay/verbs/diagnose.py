@@ -75,10 +75,10 @@ def diagnose(
     Args:
         what: Name or folder of a workload, which is run first; or a run: `latest`, an id, the
             beginning of an id, or a path.
-        operation: Restrict to these operations. None means the operations of the run, or all.
-        budget: Time limit of the whole command. No run starts that would end later. None means 5
+        operation: Restrict to these operations; None means the operations of the run, or all.
+        budget: Time limit of the whole command. No run starts that would end later; None means 5
             minutes.
-        dsn: A running server. It is needed again for a recorded run, because records hold no
+        dsn: A running server. The DSN is needed again for a recorded run, because records hold no
             password.
         allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
             changes.

@@ -74,14 +74,16 @@ def explain(
             runs.
         operations: File with your own rules, which are applied before the engine's.
         unclassified: Show the functions that no rule classifies.
-        open_families: Show the functions of each template. This needs CPU samples.
+        open_families: Show the functions of each template. Templates are known only with CPU
+            samples.
         all_symbols: Show all functions, not only the first ones.
         style: `table`, or `article` for the CPU samples only.
         html: With `against`: file to write a differential flame graph to.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        The explanation of the run. Its `document` is the one that `assay explain --json` prints.
+        The explanation of the run. The explanation's `document` is the one that
+        `assay explain --json` prints.
 
     Raises:
         UsageError: If the run has no such operation, has no samples although they are needed, or if

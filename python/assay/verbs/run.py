@@ -34,7 +34,7 @@ def run(
         page: Write the report's page now; otherwise `assay.report` can write it later.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         teller: Receives the progress.
-        given: Options that raise an error if they have no effect. None means all. The other options
+        given: Options that raise an error if they have no effect; None means all. The other options
             are defaults, which are ignored if they have no effect.
         options: Options of the run, by the keys of a study's file.
 

@@ -49,7 +49,7 @@ def size(
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        The prediction. Its `document` is the one that `assay size --json` prints.
+        The prediction. The prediction's `document` is the one that `assay size --json` prints.
 
     Raises:
         UsageError: If the runs cannot be combined, or did not record their resource use.

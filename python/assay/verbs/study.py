@@ -40,7 +40,7 @@ def study(
     Args:
         which: Name or file of the study.
         quick: Run the short form that the study declares.
-        only: Parts to carry out. Empty means all.
+        only: Parts to carry out; empty means all.
         engine: Engine to use instead of the study's engines.
         workload: Workload to use instead of the study's.
         allow_host_changes: Whether runs may change settings that affect other users of the host.

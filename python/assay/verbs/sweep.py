@@ -42,7 +42,7 @@ def sweep(
 
     Args:
         workload: Name or folder of the workload.
-        engine: Engines to run at every level. Empty means the default of `assay run`.
+        engine: Engines to run at every level; empty means the default of `assay run`.
         clients: Numbers of concurrent sessions.
         scale: Scales of the data.
         extrapolate: Larger scales to predict without a run.

@@ -58,11 +58,11 @@ def tune(
 
     Args:
         workload: Name or folder of the workload.
-        knob: Settings to search: `NAME=LOW..HIGH`, `NAME=a,b,c` or `NAME`. Empty means those that
+        knob: Settings to search: `NAME=LOW..HIGH`, `NAME=a,b,c` or `NAME`; empty means those that
             the engine declares.
-        objective: A metric of runs, or an operation. None means total seconds of all operations, or
+        objective: A metric of runs, or an operation; None means total seconds of all operations, or
             operations a second for a mix.
-        budget: Time limit of the whole command. No run starts that would end later. None means 20
+        budget: Time limit of the whole command. No run starts that would end later; None means 20
             minutes.
         again: Repeat all runs, even if earlier ones exist.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.

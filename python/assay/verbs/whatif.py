@@ -63,7 +63,7 @@ def whatif(
             the engine.
 
     Returns:
-        The prediction. Its `document` is the one that `assay whatif --json` prints.
+        The prediction. The prediction's `document` is the one that `assay whatif --json` prints.
 
     Raises:
         UsageError: If a change is unknown, or refers to something that the run does not have.

@@ -58,14 +58,15 @@ class Statement:
 
 @dataclass(frozen=True)
 class Workload:
-    """One workload folder. Its facts are complete, including defaults of the manifest.
+    """One workload folder.
+
+    A workload's facts are complete, including defaults of the manifest.
 
     Attributes:
         facts: Facts of the manifest.
-        folder: differs_from: Workload of Assay with the same metric names but other content; None
-            for all others.
-        differs_from: The workload of ours whose names of metrics it has without being the same;
-            None of all others.
+        folder: Directory of the workload.
+        differs_from: Workload of Assay with the same metric names but other content; None for all
+            others.
         source: The workload whose data it queries; None if it has its own data, or none.
         left_out: Operations of the manifest's order that are not executed.
         removed: Parts that are removed from its queries.

@@ -53,7 +53,7 @@ class Effect:
 
     Attributes:
         kind: Kind of effect; `unknown` if the text does not show it.
-        reason: Reason why it is not a plain query. Empty means it only reads.
+        reason: Reason why the statement is not a plain query; empty means it only reads.
         rollback: Whether a rollback undoes the effect. `kept` remains without harm, such as a
             sequence number; `ends` the transaction, or escapes it, and remains for good.
         lasts: Reason why a rollback does not undo it, if that differs from `reason`.

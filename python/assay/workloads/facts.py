@@ -183,7 +183,7 @@ class OperationFacts(Facts):
         program: Driver program that chooses the next statement and its values, such as
             `tpcc.payment`; None if statements are executed in order.
         wait: Keying and think time, in runs with waits.
-        limit_s: Maximum of the 90th percentile of latency, in seconds. None means no limit.
+        limit_s: Maximum of the 90th percentile of latency, in seconds; None means no limit.
         share_min: Minimum share of completed operations, from 0 to 1.
         values: Parquet file of values for its text, with one column per name; each execution uses
             one row.
@@ -324,7 +324,7 @@ class RateFacts(Facts):
         seconds: Length of the period of the rate.
         waits: Name of the rate in runs with waits.
         no_waits: Name of the rate in runs without waits.
-        least, most: Possible range in a run with waits, per unit of scale. None means no limit.
+        least, most: Possible range in a run with waits, per unit of scale; None means no limit.
     """
 
     operation: str
@@ -427,7 +427,7 @@ class WorkloadFacts(Facts):
         deck: Whether operations are dealt to all clients from shuffled decks with their weights as
             numbers of cards, so that shares are exact.
         terminals: Default number of clients in a run with waits.
-        sequence: Rules for clients that each execute the order. None means clients draw from it.
+        sequence: Rules for clients that each execute the order; None means clients draw from it.
         checked: Operations of the order that are executed once with the same values in all runs, to
             compare with known rows.
         languages: Languages of its operations, the preferred one first.
@@ -440,8 +440,8 @@ class WorkloadFacts(Facts):
         constants: Values that texts may refer to, by name.
         lists: Lists that rules may refer to, by name.
         parameters: Rules for drawing the values of parameters.
-        streams: Orders of the streams of a throughput test. None means no such test.
-        metrics: The specification's names of the metrics of a full test. None means no
+        streams: Orders of the streams of a throughput test; None means no such test.
+        metrics: The specification's names of the metrics of a full test; None means no
             specification.
         refresh: Operations that change the data during a test; None if there are none.
         programs: Parameters of its operations' programs, by name.

@@ -55,7 +55,8 @@ def table_rows(job: Mapping[str, Any], table: str, threads: int) -> Rows:
     """Return a table's rows, generated on `threads` threads with a result independent of them.
 
     `job` has `generator`, `scale`, `sets` (number of refresh sets, for their tables) and `queries`,
-    the texts by table for the generator `sql`. It may have a `seed` for other data than the usual.
+    the texts by table for the generator `sql`. `job` may have a `seed` for other data than the
+    usual.
 
     Raises:
         UsageError: If the scale or the number of sets is out of range, if the generator has no such

@@ -54,7 +54,7 @@ def reads(text: str, dialect: str | None = None) -> Reads | None:
 
     Args:
         text: Text of one or more statements.
-        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
+        dialect: Name of the dialect in sqlglot; None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp
@@ -83,7 +83,7 @@ def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
 
     Args:
         text: Text of one or more statements.
-        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
+        dialect: Name of the dialect in sqlglot; None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp

@@ -1,7 +1,8 @@
 """Builds the bridge's jar from its source: `python build.py [--optional] [FILE.jar]`.
 
-It uses the host's `javac`, or else Eclipse's compiler, which `mvn` downloads and any Java runtime
-executes. This file imports nothing of Assay, so that it can run before anything is installed.
+The build uses the host's `javac`, or else Eclipse's compiler, which `mvn` downloads and any Java
+runtime executes. This file imports nothing of Assay, so that it can run before anything is
+installed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A connection to a database through the bridge, for administration and loading.
 
-Its calls block.
+Calls of a link block.
 
 Measured sessions are the driver's own (`_core.JdbcSession`) and use the same protocol.
 """

@@ -35,8 +35,8 @@ _VERSION = re.compile(r"^Doltgres version (\d[\w.-]*)", re.MULTILINE)
 class DoltgresEngine(OwnTables):
     """The engine DoltgreSQL; implements `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
 
-    An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, `pid`
-    and `data`.
+    An instance's `handle` is a connection that belongs to one thread. The address of an instance
+    has `dsn`, `pid` and `data`.
     """
 
     no_tables = (

@@ -38,7 +38,7 @@ def file_text(name: str) -> str:
 def execute(instance: Instance, statement: str | Composed) -> psycopg.Cursor[tuple[object, ...]]:
     """Run one statement.
 
-    Its `EngineError` has the statement and the server's message.
+    The `EngineError` has the statement and the server's message.
     """
     return connecting.execute(instance.handle, statement, None, TITLE)
 

@@ -63,7 +63,8 @@ OPERATORS = {
 }
 # Nodes around every plan that EXPLAIN executed.
 SCAFFOLDING = {"RESULT_COLLECTOR", "EXPLAIN_ANALYZE"}
-# Their input rows pass through: the consumer of a common table and the sides of a union count them.
+# Operators that pass rows through: the consumer of a common table and the sides of a union count
+# these rows.
 COUNTS_NO_ROWS = {"CTE", "UNION", "CREATE_VIEW"}
 # Attributes that hold a node's condition; the first one present is used.
 CONDITIONS = ("Conditions", "Filters", "Expression", "Groups", "Order By")
@@ -136,7 +137,8 @@ def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanN
     info = node["extra_info"]
     table = info.get("Table")
     if kind == "CTE":
-        # Its last input continues the statement; the other inputs are for scans within it.
+        # The last input of a common table's node continues the statement; the other inputs are for
+        # scans within it.
         children = (*children[-1:], *children[:-1])
     operator = "index scan" if info.get("Type") == "Index Scan" else OPERATORS.get(kind, "other")
     rows = _rows(node, kind, operator)

@@ -31,8 +31,8 @@ _HEAP = re.compile(r"[1-9]\d*[kmg]")
 class FusekiEngine(EndpointEngine):
     """The engine Fuseki; implements `Server`, `Restarts`, `LoadsTriples`, `HasCounters`.
 
-    It also checks settings. The address of a private server also has `data`, `collections` and
-    `version`.
+    The engine Fuseki also checks settings. The address of a private server also has `data`,
+    `collections` and `version`.
     """
 
     def __init__(self, facts: EngineFacts) -> None:

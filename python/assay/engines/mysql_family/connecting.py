@@ -133,7 +133,7 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
 def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
     """Return a connection that commits each statement.
 
-    Its `EngineError` says how to fix a failure.
+    The `EngineError` says how to fix a failure.
     """
     import pymysql
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class FamilyEngine:
     """Base of engines with MySQL's protocol: `Server` without its start, `BulkLoads` and more.
 
-    An instance's `handle` is a connection that belongs to one thread. Its address has the keys of
-    `connecting.read_dsn`, and for private servers `pid`, `data` and `scratch`.
+    An instance's `handle` is a connection that belongs to one thread. The address of an instance
+    has the keys of `connecting.read_dsn`, and for private servers `pid`, `data` and `scratch`.
 
     Attributes:
         conf: The engine's own SQL: `counters/*.sql`, one file per source, and the files of

@@ -98,7 +98,7 @@ MENDS = (
 def connect(dsn: str, purpose: str, title: str) -> Connection:
     """Return a connection that commits each statement.
 
-    Its `EngineError` says how to fix a failure.
+    The `EngineError` says how to fix a failure.
 
     Args:
         dsn: Connection string of keywords and values.
@@ -191,7 +191,7 @@ def execute(
 ) -> psycopg.Cursor[tuple[object, ...]]:
     """Run one statement.
 
-    Its `EngineError` has the statement and the server's message.
+    The `EngineError` has the statement and the server's message.
     """
     import psycopg
 

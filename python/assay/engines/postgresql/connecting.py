@@ -119,7 +119,7 @@ def _refuse_missing_list(revoked: str) -> None:
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
     """Return a connection that commits each statement.
 
-    Its `EngineError` says how to fix a failure.
+    The `EngineError` says how to fix a failure.
 
     Behind a pooler it prepares no statement on its own, because another client's may have the same
     name.

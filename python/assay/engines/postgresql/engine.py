@@ -45,9 +45,9 @@ COMMANDS = "_command"
 class PostgresEngine:
     """The engine PostgreSQL; implements `Server`, `BulkLoads`, `HasKeys` and more.
 
-    An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, to
-    which sessions connect. For private servers it also has `dsn_tcp`, the same over TCP, `pid` and
-    `data`.
+    An instance's `handle` is a connection that belongs to one thread. The address of an instance
+    has `dsn`, to which sessions connect. For private servers it also has `dsn_tcp` for TCP, `pid`
+    and `data`.
     """
 
     reads_only_by = f"{reading_only.SETTING}={reading_only.VALUE}"

@@ -43,7 +43,7 @@ def execute(
 ) -> psycopg.Cursor[tuple[object, ...]]:
     """Run one statement.
 
-    Its `EngineError` has the statement and the server's message.
+    The `EngineError` has the statement and the server's message.
     """
     return connecting.execute(connection, statement, values, TITLE)
 

@@ -66,7 +66,7 @@ OPERATORS = {
     "Subquery Scan": "projection",
     "Values Scan": "values",
     "ModifyTable": "modify",
-    # It writes row locks into the rows.
+    # LockRows writes row locks into the rows.
     "LockRows": "modify",
     "Result": "result",
     "ProjectSet": "projection",
@@ -200,7 +200,7 @@ def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
 def _memory_bytes(root: Node) -> int | None:
     """Return the memory in bytes that nodes and workers held; None if none is reported.
 
-    This is an upper bound, because they need not have held it at the same time.
+    The sum is an upper bound, because nodes need not have held their memory at the same time.
     """
     sizes = [size for node in _all_nodes(root) for size in _held_kib(node)]
     return sum(sizes) * KIB if sizes else None

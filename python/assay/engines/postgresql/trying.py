@@ -1,6 +1,6 @@
 """Prepares a user's statements without executing them, and reads their estimated cost.
 
-All happens in one read-only transaction, which is rolled back.
+Statements are prepared in one read-only transaction, which is rolled back.
 """
 
 from __future__ import annotations

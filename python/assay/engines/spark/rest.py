@@ -1,6 +1,6 @@
 """Reads Spark's HTTP interfaces: its master's state, and its driver's monitoring API.
 
-Both are read without a Spark library, and only from addresses of the cluster.
+Both interfaces are read without a Spark library, and only from addresses of the cluster.
 """
 
 from __future__ import annotations

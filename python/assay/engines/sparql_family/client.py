@@ -35,7 +35,7 @@ def query_text(name: str, **values: str) -> str:
 class Client:
     """One connection to an endpoint.
 
-    Its errors are `EngineError` with a remedy.
+    Errors of a client are `EngineError` with a remedy.
     """
 
     def __init__(self, address: Address, patience_s: float = PATIENCE_S, server: str = "") -> None:

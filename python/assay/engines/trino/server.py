@@ -29,8 +29,8 @@ PLUGINS, CATALOGS, NODES = "plugin", "catalog", "nodes"
 CONFIGURATION_FILE, LOG_FILE = "config.properties", "server.log"
 ENVIRONMENT = "assay"
 PORT_TAKEN = ("Address already in use", "Failed to bind")
-# A node that shuts down in order waits for seconds for clients that no longer exist. Its data are
-# in files that statements have completed, so it can be killed.
+# A node that shuts down in order waits for seconds for clients that no longer exist. A node's data
+# are in files that statements have completed, so the node can be killed.
 STOP_SIGNAL, STOP_GRACE_S = "SIGKILL", 30.0
 START_PATIENCE_S, LOOK_S = 300.0, 0.2
 MENDS = {

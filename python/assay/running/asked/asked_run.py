@@ -42,7 +42,7 @@ class Asked:
         workload, engine: The workload and the engine with the requested names.
         behaviour: The engine's own code.
         version: Full version of the product.
-        origin: Source of the engine's programs. Empty for a library or a running server.
+        origin: Source of the engine's programs; empty for a library or a running server.
         product: Installed product; None for a running server.
         preflight: Facts of the statements that were prepared before the run; None if none were.
         pooled: Whether a connection pooler assigns a connection to each transaction.

@@ -72,7 +72,7 @@ class Option:
     Attributes:
         group: Group in which help and reference list it.
         help: Sentence that names other options as on the command line, such as `--clients`.
-        metavar: Placeholder of a value in the help. None means the option's choices or type.
+        metavar: Placeholder of a value in the help; None means the option's choices or type.
         needs: Kind of run that the option needs.
         choices: All possible values; empty if the values are not enumerated.
         parse: Parses a value of the command line; raises `UsageError` for a wrong one.

@@ -37,8 +37,8 @@ class Mix:
         deck: Whether operations are drawn from a deck in which weights are numbers of cards.
         in_order: Whether each client executes the operations in order, instead of drawing them.
         checks: Operations with fixed values that are executed once to check their answers.
-        waits: Keying time and mean think time in seconds, by operation. Empty means no waits.
-        recorded: Recorded executions that begin at their recorded times. Empty means none.
+        waits: Keying time and mean think time in seconds, by operation; empty means no waits.
+        recorded: Recorded executions that begin at their recorded times; empty means none.
     """
 
     before: Sequence[str] = ()

@@ -91,7 +91,7 @@ class Observation:
         engine: The folder of the server's engine.
         behaviour: The engine's own code.
         dsn: DSN of the server.
-        time_s: Length of the observation in seconds. None means until it is stopped.
+        time_s: Length of the observation in seconds; None means until it is stopped.
     """
 
     request: RunRequest

@@ -26,7 +26,7 @@ class LoadOrder:
 
     Attributes:
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
-        tables: All tables in loading order. Empty means the engine's default order.
+        tables: All tables in loading order; empty means the engine's default order.
     """
 
     sorted_by: Mapping[str, Sequence[str]]

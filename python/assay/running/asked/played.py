@@ -73,7 +73,7 @@ class PlayedStatement:
     Attributes:
         operation: Operation of the statement.
         text: Statement with `$1`, `$2`, ... for its values.
-        values: One set of its values. None means a program of the driver supplies them.
+        values: One set of its values; None means a program of the driver supplies them.
         file: File that contains the statement.
         line: First line of the statement in its file.
     """

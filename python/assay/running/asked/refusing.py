@@ -35,7 +35,7 @@ def refuse_useless(
     """Refuse options that were given for this run and have no effect in it.
 
     Args:
-        options: All options.
+        options: Values of all options.
         given: Names of the given options. The other options are defaults, which are ignored if they
             have no effect.
         facts: Facts of the workload.

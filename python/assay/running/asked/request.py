@@ -23,7 +23,7 @@ class RunRequest(PlainOptions):
         workload: Name or folder of the workload.
         engine: Name of the engine.
         scale: Scale of the data, in the workload's own measure.
-        engine_version: Version of the engine. None means the default version.
+        engine_version: Version of the engine; None means the default version.
         bin_dir: Directory of installed programs of the engine; None if they are obtained.
         drivers: JDBC drivers for a running server: files, or Maven names.
         fleet_tls: Directory with the certificates for connections to agents; None without
@@ -31,8 +31,8 @@ class RunRequest(PlainOptions):
         operations: Operations of the workload to execute. An empty list means all operations.
         remove: Parts to remove from each operation, see `workloads.rewriting`.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
-        load_order: Tables in loading order. `rest` means all tables that are not named; by default
-            they come last. Empty means the engine's default order.
+        load_order: Tables in loading order; empty means the engine's default order. `rest` means
+            all tables that are not named; by default they come last.
         settings: Settings of the engine that differ from its defaults. On a running server they are
             session settings.
         without: Techniques of planner and executor that are switched off. `settings` includes their
@@ -45,9 +45,9 @@ class RunRequest(PlainOptions):
         undo: SQL that reverts these changes, by the same labels. The SQL is executed at the end of
             the run, and before its start in case a killed run left changes.
         parameters: `default` (the validation values) or `drawn` from the seed.
-        language: Query language. None means the first of the workload's languages that the engine
+        language: Query language; None means the first of the workload's languages that the engine
             supports.
-        rate_per_s: Operations per second that become due. None means each starts as soon as a
+        rate_per_s: Operations per second that become due; None means each starts as soon as a
             session is free.
         time_s: Measured time of a mix.
         warmup_s: Seconds of load before the measured part.
@@ -55,24 +55,24 @@ class RunRequest(PlainOptions):
             recovered; None if it is not killed.
         retries_max: Attempts beyond the first after an error that the engine calls temporary.
         min_time_s: Passes of the power order are repeated until this much time was measured.
-        operation_deadline_s: Seconds after which an operation is cancelled. 0 means no limit.
-        probes: Names of the probes that run. None means all default probes.
+        operation_deadline_s: Seconds after which an operation is cancelled; 0 means no limit.
+        probes: Names of the probes that run; None means all default probes.
         probe_interval_s: Time between two samples of a probe.
-        profile_hz: CPU samples per second of the engine's CPU time. None means no samples.
-        plans_executed: Whether plans are captured by execution. Otherwise plans have estimates
+        profile_hz: CPU samples per second of the engine's CPU time; None means no samples.
+        plans_executed: Whether plans are captured by execution; otherwise plans have estimates
             only.
         forced: Alternative texts of one operation, executed instead of the workload's operations,
             by name such as `q09@3`. Each text has `sql`, `kind` and `words`. The first text leaves
             the plan to the engine.
-        rounds: Number of timings of each of these texts. 0 means only the first one is timed, for
+        rounds: Number of timings of each of these texts; 0 means only the first one is timed, for
             the usual time.
         pin: CPUs of `engine` and `client`, if given.
         state: Required contents of memory when the timed part begins: one of `parsing.STATES`.
         state_passes: Untimed passes of the power order before the timed ones.
-        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data. None means
+        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data; None means
             unchanged.
         own_device: Whether the data are on a device that Assay creates.
-        device_bytes: Size of that device. None means as large as the data require.
+        device_bytes: Size of that device; None means as large as the data require.
         limits: Maximum resources of the engine, by `running.changes.limits.limit.NAMES`: cores,
             CPUs, operations per second, bytes per second, bytes.
         slow: Factor by which each resource of `running.host.slowing.NAMES` becomes slower for the

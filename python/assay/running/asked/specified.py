@@ -40,7 +40,7 @@ class Refresh:
 
     Attributes:
         insert, delete: Operations of the refresh functions.
-        batches: Number of transactions of each refresh function. 0 means one per order.
+        batches: Number of transactions of each refresh function; 0 means one per order.
         sets: Number of sets that the whole test uses, numbered from 1.
     """
 
@@ -57,7 +57,7 @@ class SpecifiedTest:
     Attributes:
         kind: One of `TESTS`.
         streams: Number of query streams of the throughput test; None without a throughput test.
-        streams_minimum: Minimum number of streams that the specification requires at this scale.
+        streams_minimum: Minimum number of streams that the specification requires at this scale;
             None means it requires none.
         scale_standard: Whether the specification allows results at this scale.
         parameters, seed: Parameters and seed of the request.

@@ -63,7 +63,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
     """Return the parsed request of a run.
 
     Args:
-        options: All options.
+        options: Values of all options.
         given: Names of the options given for this run, which are refused if they have no effect.
             The other options are defaults, which are ignored if they have no effect.
         folder: Folder to which paths of files and folders are relative.

@@ -120,9 +120,9 @@ def check_others(asked: PlayedRun) -> None:
 def writing_facts(asked: PlayedRun, begin: str | None) -> dict[str, Any] | None:
     """Return the permission to write to the user's tables, for the record; None for other tables.
 
-    `begin` is the statement that begins a read-only transaction around each operation. It is None
-    if connections keep the setting or may write. `kept` are the effects that a rollback does not
-    undo, by operation.
+    `begin` is the statement that begins a read-only transaction around each operation. `begin` is
+    None if connections keep a read-only setting or may write. `kept` are the effects that a
+    rollback does not undo, by operation.
     """
     request = asked.request
     if not asks_others(asked):

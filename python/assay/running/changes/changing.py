@@ -77,7 +77,7 @@ class Changes:
 
     Attributes:
         room: Directories and control group of the engine.
-        copies: Snapshots of its device. None means no snapshots.
+        copies: Snapshots of its device; None means no snapshots.
     """
 
     def __init__(self, request: RunRequest, instance: Path, run: RunWriter) -> None:

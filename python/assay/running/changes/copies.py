@@ -51,7 +51,7 @@ class Copy:
     Attributes:
         number: Number of the snapshot, from 0.
         began_ns: CLOCK_MONOTONIC just before the snapshot.
-        ended_ns: If this process cannot revert it, a
+        ended_ns: CLOCK_MONOTONIC just after the snapshot.
     """
 
     number: int
@@ -60,7 +60,10 @@ class Copy:
 
 
 def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
-    """Each moment is random within one of equal parts of the time."""
+    """Return the times of snapshots in seconds after the measured part's start, ascending.
+
+    Each time is random within one of equal parts of the measured time.
+    """
     drawn = random.Random(f"copies {seed}")  # noqa: S311 - moments, not a secret
     return [(number + drawn.random()) * time_s / copies for number in range(copies)]
 

@@ -135,7 +135,7 @@ def make_device(
         instance: Directory of the instance.
         size_bytes: Size of the device.
         ledger: Journal that records the device.
-        copies: Number of snapshots that will be taken. None means snapshots are not possible.
+        copies: Number of snapshots that will be taken; None means snapshots are not possible.
 
     Raises:
         RunFailedError: If the disk has too little space, or a program fails.
@@ -218,8 +218,8 @@ def is_direct(loop: str) -> bool:
 def _make_below(instance: Path, size_bytes: int, ledger: Ledger) -> None:
     """Make a file system whose files can share their blocks.
 
-    It is as large as without sharing, and takes only the space of written blocks, so it is never
-    full.
+    The file system is as large as without sharing, and takes only the space of written blocks, so
+    it is never full.
     """
     image, mount_point = instance / BELOW_IMAGE, instance / BELOW
     what = "file system below the device of our own"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class HostChange:
-    """One change, in the form of run.json.
+    """One change of the host, in the form of run.json.
 
     Attributes:
         what: Description of the change.
@@ -62,8 +62,8 @@ class Ledger:
     def kept_open(self) -> tuple[int, ...]:
         """Return descriptors that programs which make a change must keep open.
 
-        These programs share the lock, so nothing is reverted before they have ended, even if this
-        process dies. Otherwise a mount could be made after its unmount.
+        The programs share the lock, so nothing is reverted before they have ended, even if this
+        process dies. Without the shared lock, a mount could be made after its unmount.
         """
         return () if self._lock is None else (self._lock,)
 

@@ -43,7 +43,7 @@ PRUNE = "`assay cache prune` removes it, and so does the next run"
 
 @dataclass(frozen=True)
 class LeftBehind:
-    """One thing that was left behind.
+    """One thing that a run, installation or load left behind.
 
     Attributes:
         kind: One of `KINDS`.

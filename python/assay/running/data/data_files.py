@@ -48,8 +48,8 @@ class Wanted:
     """A request for files of a workload's data.
 
     Attributes:
-        scale: Scale of the data. None means the workload's own.
-        form: Format of the files. None means N-Triples for a workload that has triples, else
+        scale: Scale of the data; None means the workload's own.
+        form: Format of the files; None means N-Triples for a workload that has triples, else
             Parquet.
         directory: Directory for the files. The directory is created if needed.
         seed: Seed of the data; None means the seed of the data that runs load.

@@ -1,9 +1,9 @@
 """Caches loaded data by workload content, scale, engine, version, language and loading order.
 
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
-of each table as generated, SHA-256 of each file. It is made in a temporary directory and renamed
-when complete, so an interrupted load leaves nothing that looks like data. Runs use a copy, which is
-verified while it is made. After a new data set is made, the least recently used ones are removed
+of each table as generated, SHA-256 of each file. A data set is made in a temporary directory and
+renamed when complete, so an interrupted load leaves no incomplete data set. Runs use a copy, which
+is verified while it is made. After a new data set is made, the least recently used ones are removed
 until all fit into their limit.
 """
 
@@ -62,8 +62,8 @@ class DatasetKey:
     """The inputs that a data set depends on.
 
     Attributes:
-        generators_version: Version of the generators. None means its rows are not generated.
-        order: Requested order of rows and tables. Empty means none.
+        generators_version: Version of the generators; None means its rows are not generated.
+        order: Requested order of rows and tables; empty means none.
         foreign_keys: Whether there are foreign keys.
         language: Query language, which decides between tables and triples; None if the workload has
             only one.

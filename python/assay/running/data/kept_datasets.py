@@ -69,8 +69,8 @@ def asked_limit_bytes() -> int | None:
 def limit_bytes(root: Path) -> int:
     """Return the space in bytes that all data sets may take together.
 
-    It is the value of `ASSAY_CACHE_KEEP`, or else half of the space that would be free without
-    them.
+    The limit is the value of `ASSAY_CACHE_KEEP`, or else half of the space that would be free
+    without data sets.
 
     Raises:
         UsageError: If `ASSAY_CACHE_KEEP` is not a valid size.

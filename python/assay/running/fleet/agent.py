@@ -110,7 +110,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
 
 
 class _Served:
-    """One piece of work and the connection to its owner."""
+    """The work that an agent does for an owner, and the connection to that owner."""
 
     def __init__(self, comm: Comm) -> None:
         self._comm = comm

@@ -67,8 +67,8 @@ class Fleet:
     """The requested hosts of a fleet.
 
     Attributes:
-        hosts: Number of hosts. None means all that have joined.
-        meeting: Address of the meeting place. None means agents that the run starts on this host.
+        hosts: Number of hosts; None means all that have joined.
+        meeting: Address of the meeting place; None means agents that the run starts on this host.
     """
 
     hosts: int | None
@@ -81,7 +81,7 @@ class EngineHost:
 
     Attributes:
         name: Name of the agent on that host.
-        pids: The engine's processes on that host. Empty means the process that listens on the
+        pids: The engine's processes on that host; empty means the process that listens on the
             server's port.
     """
 

@@ -348,7 +348,7 @@ def _place(
             # Each child is registered at once, so that it ends even if the next one cannot start.
             child = guardian.start(
                 [*AGENT, meeting.address, f"agent-{number}", str(tls)],
-                # Its temporary files are deleted with the run, however the agent ends.
+                # Temporary files of an agent are deleted with the run, however the agent ends.
                 env=os.environ | {"TMPDIR": str(guardian.directory)},
                 cwd=guardian.directory,
                 log=raw / f"agent-{number}.log",

@@ -34,7 +34,7 @@ class State:
 
     Attributes:
         asked: Requested state, one of `assay.running.asked.request.STATES`.
-        passes: Number of untimed passes before the timed ones. None means a mix.
+        passes: Number of untimed passes before the timed ones; None means a mix.
         how: Steps that were taken to reach the state.
         left: Steps that were not taken or had no effect.
         host_changes: Changes that affect other users of the host.

@@ -8,9 +8,9 @@ directory.
 Every process that the guardian starts stays its descendant until it is dead. The guardian is a
 child subreaper, so it adopts orphans, and its children receive SIGKILL when it dies.
 
-It is executed by path, with `python -I -S`, and imports nothing of Assay: it must start fast,
-independent of the owner's modules. It has only one thread: a parent-death signal is sent when the
-thread that started the child ends, not the process.
+The guardian is executed by path, with `python -I -S`, and imports nothing of Assay: it must start
+fast, independent of the owner's modules. The guardian has only one thread: a parent-death signal is
+sent when the thread that started the child ends, not the process.
 
 Protocol: SOCK_SEQPACKET, one JSON object per message; a start request carries the child's
 descriptors as SCM_RIGHTS.

@@ -1,9 +1,9 @@
 """The driver's host: a separate process with the driver's loop and embedded engines.
 
-The guardian starts it; it receives its job over its control socket, and ends when that closes. It
-has six jobs. `load` fills an engine with a workload's data. `prepare` changes the data by requested
-SQL. `change` changes tables of a running server during a run, `change_file` those of a database
-file. `drive` executes a load plan. `reference` has another engine compute the right rows.
+The guardian starts it; it receives its job over its control socket, and ends when that closes. The
+host has one of six jobs. `load` fills an engine with a workload's data. `prepare` changes the data
+by requested SQL. `change` changes tables of a running server during a run, `change_file` those of a
+database file. `drive` executes a load plan. `reference` has another engine compute the right rows.
 """
 
 from __future__ import annotations

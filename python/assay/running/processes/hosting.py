@@ -124,8 +124,8 @@ def host(
     Args:
         guardian: Starts the host, and ends it after the owner's end.
         kind: Kind of the job.
-        job: Facts of the job. They are sent over the control socket only, because they may hold a
-            password.
+        job: Facts of the job. Facts of a job are sent over the control socket only, because they
+            may hold a password.
         log: File of the host's output.
         groups: Control groups that the host joins.
         grace_s: Seconds for the host to end after a request.

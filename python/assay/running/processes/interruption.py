@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Interruptions:
     """Holds SIGTERM back, except in blocks that may be interrupted.
 
-    It is for the main thread only.
+    `Interruptions` is for the main thread only.
 
     An end requested twice, by a closed channel and by the signal, could otherwise interrupt the
     writes that the first request started.

@@ -1,9 +1,10 @@
 """Finds and removes shared memory that PostgreSQL's servers leave when they are killed.
 
-Such a server keeps a small System V segment. The segment's header names the data directory, and the
-file of /dev/shm that lists the server's other files there. A server that restarts on the same data
-directory removes all of it. If the directory is deleted, nothing else removes it. The kernel counts
-processes attached to a segment: one without any belongs to a server whose processes have all ended.
+A PostgreSQL server keeps a small System V segment. The segment's header names the data directory,
+and the file of /dev/shm that lists the server's other files there. A server that restarts on the
+same data directory removes all of it. If the directory is deleted, nothing else removes it. The
+kernel counts processes attached to a segment: one without any belongs to a server whose processes
+have all ended.
 
 A guardian executes this file by path, with `python -I -S`, so it imports nothing of Assay.
 """

@@ -1,7 +1,7 @@
 """The slower's process: slows resources for an engine until its owner requests the end.
 
-However it ends, the engine continues: it resumes stopped processes when it is told to end, when its
-channel closes and when the guardian ends. If it is killed, the guardian resumes them.
+However the slower ends, the engine continues. It resumes stopped processes when it is told to end,
+when its channel closes and when the guardian ends; if it is killed, the guardian resumes them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Collects the rows that answers are compared with: kept by a workload, or computed for a run.
 
-Kept rows are valid for default parameters and loaded data. All other rows are computed by an
-independent engine in a separate process, after the engine under test has ended. If they cannot be
-computed, the record says why; the run continues.
+Kept rows are valid for default parameters and loaded data. Rows that are not kept are computed by
+an independent engine in a separate process, after the engine under test has ended. If they cannot
+be computed, the record says why; the run continues.
 """
 
 from __future__ import annotations

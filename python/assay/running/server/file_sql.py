@@ -1,8 +1,9 @@
 """Runs statements on a user's database file, each in its own transaction.
 
 As a program it reverts a change in a run's journal, for any process that executes the journal:
-`python -m assay.running.server.file_sql FILE`, with engine and statements as JSON on its input. It
-retries while other processes have the file open, and on failure ends with status 1 and the reason.
+`python -m assay.running.server.file_sql FILE`, with engine and statements as JSON on its input. The
+program retries while other processes have the file open, and on failure ends with status 1 and the
+reason.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Swept:
 def sweep(instances_dir: Path) -> list[Swept]:
     """Remove instance directories whose owner and guardian are dead, with their processes.
 
-    The result has one entry per directory, including live ones. It is called at every start. If
+    The result has one entry per directory, including live ones. Every start of Assay sweeps. If
     another sweep runs, that one does the work, and the result is empty. Links and directories of
     other users are never touched.
     """

@@ -35,9 +35,9 @@ class Recovered:
     Attributes:
         number: Number from 1, which is also its directory in `raw/recovered/`.
         kind: What it was recovered from: a `kill`, or a `copy` of the device.
-        before_ns: Writes acknowledged before this time must exist. None means all acknowledged
+        before_ns: Writes acknowledged before this time must exist; None means all acknowledged
             writes.
-        recovery_s: Seconds from the engine's start to its first answer. None means it never
+        recovery_s: Seconds from the engine's start to its first answer; None means it never
             answered.
         error: Reason why it could not be queried; None if it was queried.
     """

@@ -1,8 +1,8 @@
 """Runs on a user's server without changing the user's data.
 
-Tables are made in Assay's own schema. Its note says that it is Assay's and whether it is complete.
-This distinguishes the schema of a killed run, one that was kept on purpose, and other people's
-schemas.
+Tables are made in Assay's own schema. The schema's note says that it is Assay's and whether it is
+complete. The note distinguishes the schema of a killed run, one that was kept on purpose, and other
+people's schemas.
 """
 
 from __future__ import annotations

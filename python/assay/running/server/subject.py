@@ -34,7 +34,8 @@ class Subject:
     Attributes:
         engine: Name of the engine.
         reached: Means by which a host reaches the engine: `data`, `scratch` and `settings`, or
-            `address`. These may hold a password, so they are neither recorded nor logged.
+            `address`. The values of `reached` may hold a password, so they are neither recorded nor
+            logged.
         pids: Root processes of a server on this host; empty for an embedded engine, and for a
             server on another host.
         embedded: Whether the engine runs in the driver's host process.
@@ -42,8 +43,8 @@ class Subject:
         reachable: Whether other hosts may reach it, like a running server.
         port: Port of a running server; None if not known.
         nodes: Nodes of a cluster; empty if not a cluster.
-        last_words: Returns None while the engine runs; otherwise how it ended. It exists only for
-            private servers.
+        last_words: Returns None while the engine runs; otherwise how it ended. `last_words` exists
+            only for private servers.
         revive: Restarts a private server that died, at the same address; None if that is not
             supported.
         anew: Context that starts the stopped engine with the run's settings on existing data, its

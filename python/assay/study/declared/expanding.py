@@ -54,7 +54,7 @@ class Wanted:
 
     Attributes:
         quick: Whether the short form of the study is requested.
-        engines: Engines to use instead of the study's. Empty means those of the file.
+        engines: Engines to use instead of the study's; empty means those of the file.
         workload: Workload to use instead of the study's.
         allow_host_changes: Whether runs may change settings that affect other users of the host.
     """
@@ -70,7 +70,7 @@ class Expanded:
     """A study that can be carried out.
 
     Attributes:
-        budget_s: Time limit from the file. None means no limit.
+        budget_s: Time limit from the file; None means no limit.
         without: Parts that are omitted, with the reason for each.
     """
 

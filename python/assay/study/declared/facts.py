@@ -155,7 +155,7 @@ class StudyFacts(RunOptions):
 def budget_s(text: str | None) -> float | None:
     """Return the seconds of a budget such as `90m`.
 
-    Its `ValueError` says how to fix the text.
+    The `ValueError` says how to fix the text.
     """
     if text is None:
         return None
@@ -171,7 +171,7 @@ def budget_s(text: str | None) -> float | None:
 def asked_budget_s(text: str | None) -> float | None:
     """Return the seconds of `--budget`; None without it.
 
-    Its `UsageError` says how to fix the text.
+    The `UsageError` says how to fix the text.
     """
     try:
         return budget_s(text)

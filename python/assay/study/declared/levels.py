@@ -34,7 +34,7 @@ class NamedLevel:
     Attributes:
         name: Name of the level in the file.
         keys: Keys of a run that the level sets.
-        label: Text in combination with levels of other factors. None means the name.
+        label: Text in combination with levels of other factors; None means the name.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Combination:
     Attributes:
         levels: Name of the level by name of the factor.
         keys: Keys that the levels set together.
-        name: Name of the combination of levels. Empty without factors.
+        name: Name of the combination of levels; empty without factors.
     """
 
     name: str

@@ -37,7 +37,7 @@ class DeclaredStudy:
 
     Attributes:
         name: Name of its folder if the file is called `study.toml`, otherwise of the file.
-        file: The study's file. None means the study comes from the command line.
+        file: The study's file; None means the study comes from the command line.
         question: The comment at the head of the file.
     """
 

@@ -241,7 +241,7 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
     """Return the number of causes per round, so that several rounds fit into the budget.
 
     Args:
-        budget_s: Time limit of the diagnosis in seconds. None means no limit.
+        budget_s: Time limit of the diagnosis in seconds; None means no limit.
         run_s: Duration of a run in seconds; None if not known.
     """
     if budget_s is None or not run_s:

@@ -49,11 +49,11 @@ class Experiment:
         changes: Object of the change, as the end of the sentence "this changes ...".
         set_up: Setup that each of its runs needs.
         undo: Method of reverting the change.
-        follow: Returns the run with the change. It raises `CannotError` with the reason if the
-            engine or this kind of run does not allow the change.
+        follow: Returns the run with the change. `follow` raises `CannotError` with the reason if
+            the engine or this kind of run does not allow the change.
         by_plan: Whether the change acts only through the plan, so that without a new plan it has no
             effect.
-        stays: Whether the change may be recommended and kept. Otherwise the change only measures
+        stays: Whether the change may be recommended and kept; otherwise the change only measures
             the effect of a cause.
     """
 

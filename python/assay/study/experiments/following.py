@@ -1,6 +1,6 @@
 """Turns a finding's advice into a changed request.
 
-Its only side effect is reading SQL files.
+The only side effect of the module is reading SQL files.
 """
 
 from __future__ import annotations

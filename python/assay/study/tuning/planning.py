@@ -78,9 +78,9 @@ class Tune:
     Attributes:
         base: The requested run, with default settings.
         knobs: Knobs to search.
-        metric: Name of the objective. None means the main metric of the runs.
+        metric: Name of the objective; None means the main metric of the runs.
         limit_s: Seconds after which an operation of a setting is cancelled; None if not known yet.
-        titles: Titles of the engine and the workload. Empty means their names are used.
+        titles: Titles of the engine and the workload; empty means their names are used.
     """
 
     base: RunRequest
@@ -90,11 +90,11 @@ class Tune:
     titles: tuple[str, str] | None = None
 
     def study(self, parts: Sequence[Part], failed: Mapping[str, str]) -> Study:
-        """parts: All parts so far, including the next one.
+        """Return the study with these parts.
 
         Args:
-            parts: failed: Reason for a failed run, by settings.
-            failed: Reason why a run failed, by settings.
+            parts: All parts so far, including the next one.
+            failed: Reason for a failed run, by settings.
         """
         names = ", ".join(knob.setting for knob in self.knobs)
         engine, workload = self.titles or (self.base.engine, self.base.workload)

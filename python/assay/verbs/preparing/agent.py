@@ -30,7 +30,7 @@ def agent(
         address: Address of the meeting place of agents and runs: `tcp://HOST:PORT`, or
             `tls://HOST:PORT`.
         listen: Serve as the meeting place and drive no clients. Use it on one host only.
-        name: Name of this agent, unique among all agents. None means the host's name.
+        name: Name of this agent, unique among all agents; None means the host's name.
         tls: Folder with `ca.pem`, `cert.pem` and `key.pem`.
         plain: Allow an address without TLS. Use it only if nobody else uses the hosts and the
             network.

@@ -72,7 +72,7 @@ def prune(keep: str | int | None = None) -> CachedData:
 
     Args:
         keep: Space that the remaining data sets may take together, in bytes or as a size such as
-            `20GB`. None means the limit that also applies to new data sets.
+            `20GB`; None means the limit that also applies to new data sets.
 
     Raises:
         UsageError: If `keep` is not a valid size.

@@ -27,7 +27,7 @@ class ShownEngine:
 
     Attributes:
         document: The document that `assay engines show --json` prints: facts, techniques and knobs.
-        readme: Description of how the engine is measured, in Markdown. Empty if its folder has
+        readme: Description of how the engine is measured, in Markdown; empty if its folder has
             none.
     """
 

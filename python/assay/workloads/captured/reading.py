@@ -67,7 +67,8 @@ class ReadStatement:
     Attributes:
         pieces: Text around the places, one piece more than places.
         places: Positions of values.
-        word, second: Its first two words, in lower case; empty if there is no second one.
+        word, second: First two words of the statement, in lower case; empty if there is no second
+            one.
         is_regular: Whether all constants were parsed, so that another text of the same form is
             parsed alike.
     """

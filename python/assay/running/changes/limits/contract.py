@@ -43,7 +43,7 @@ class Wish:
         name: Name of its directory.
         limits: Limits in the units of `limit.NAMES`.
         cpus: CPUs that the engine may run on, if their number is limited.
-        device: The disk to which disk limits apply. None means no disk limits.
+        device: The disk to which disk limits apply; None means no disk limits.
         device_is_ours: Whether no other program uses that device.
     """
 
@@ -101,7 +101,7 @@ def made(directory: Path, journal: Journal) -> None:
 def written(file: Path, text: str) -> None:
     """Write one value to a file of a group.
 
-    Its `RunFailedError` says how to fix a failure.
+    The `RunFailedError` says how to fix a failure.
     """
     try:
         file.write_text(text, encoding="ascii")

@@ -64,7 +64,7 @@ class FirstGroup:
     def settle(self, journal: Journal) -> None:
         """Limit the kernel's own threads on a device that no other program uses.
 
-        These threads write dirty pages of all processes and run in the root group.
+        The kernel's threads write dirty pages of all processes and run in the root group.
         """
         writes = [name for name in self._on_disk() if name in OF_WRITES]
         device = self._wish.device

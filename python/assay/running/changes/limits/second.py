@@ -169,8 +169,8 @@ def needed_controllers(limits: Iterable[str]) -> list[str]:
 def parent_for(limits: Iterable[str], hierarchies: Hierarchies) -> Path | None:
     """Return the nearest group, from this process's upwards, that can contain these limits.
 
-    It is None if no such group is writable. Except for the root, a group with processes cannot
-    delegate controllers, so it is rarely this process's own group.
+    The result is None if no such group is writable. Except for the root, a group with processes
+    cannot delegate controllers, so it is rarely this process's own group.
     """
     needed = set(needed_controllers(limits))
     for group in _upwards(hierarchies):
