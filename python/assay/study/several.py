@@ -66,8 +66,8 @@ class Terms:
     """Limits of this execution of a study, which are not part of its question.
 
     Attributes:
-        budget_s: Time limit of the study in seconds, including earlier executions. No run starts
-            that would end later; None means no limit.
+        budget_s: Time limit of the study in seconds, including earlier executions; None means no
+            limit. No run starts that would end later.
         parts: Parts to carry out; None means all.
         goes_on: Whether the study continues after a failed run.
         once: Whether failed runs are not tried again.

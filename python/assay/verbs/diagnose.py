@@ -76,8 +76,8 @@ def diagnose(
         what: Name or folder of a workload, which is run first; or a run: `latest`, an id, the
             beginning of an id, or a path.
         operation: Restrict to these operations; None means the operations of the run, or all.
-        budget: Time limit of the whole command. No run starts that would end later; None means 5
-            minutes.
+        budget: Time limit of the whole command; None means 5 minutes. No run starts that would end
+            later.
         dsn: A running server. The DSN is needed again for a recorded run, because records hold no
             password.
         allow_changes: Allow changes to tables that Assay did not create. Each run reverts its

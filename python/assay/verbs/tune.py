@@ -62,8 +62,8 @@ def tune(
             the engine declares.
         objective: A metric of runs, or an operation; None means total seconds of all operations, or
             operations a second for a mix.
-        budget: Time limit of the whole command. No run starts that would end later; None means 20
-            minutes.
+        budget: Time limit of the whole command; None means 20 minutes. No run starts that would end
+            later.
         again: Repeat all runs, even if earlier ones exist.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         watcher: Receives the progress of the runs.
