@@ -129,7 +129,7 @@ class _Wrong:
 
 @dataclass
 class _Judgement:
-    """The comparison of each distinct answer.
+    """Compares each distinct answer with the expected rows, and collects the results.
 
     Attributes:
         wrong: Answers that match none of the expected results.

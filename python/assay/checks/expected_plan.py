@@ -1,6 +1,6 @@
 """Checks that a query was executed with the plan that the study's part expects.
 
-Only studies state expected plans, so this is not among the checks of every run.
+Only studies state expected plans, so the check is not among those of every run.
 """
 
 from __future__ import annotations

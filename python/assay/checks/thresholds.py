@@ -1,4 +1,4 @@
-"""Every numeric threshold of the checks; docs/numbers/checks.md repeats them (tested).
+"""All numeric thresholds of the checks; docs/numbers/checks.md repeats them (tested).
 
 A noisy machine makes a run unknown: its figures are shown with a warning.
 """

@@ -1,4 +1,4 @@
-"""Recipes for database products.
+"""Recipes that obtain, start and query database products.
 
 Engines are found in folders and in entry points of packages.
 """

@@ -63,7 +63,7 @@ class SettingFacts(BaseModel):
     Attributes:
         name: Name of the setting in the engine.
         values: Form of its values.
-        on, off: Values of a switch.
+        on, off: Values of the setting that switch it on and off.
         limits: Consumer that a memory setting limits, or event that a timeout waits for.
         cheaper: Value that shortens commits, and its disadvantage.
         needs: Another setting with values, in lower case, that this setting requires to have an
@@ -113,7 +113,7 @@ class RunningFacts(BaseModel):
     Attributes:
         make: SQL file that makes the change.
         undo: SQL file that reverts the change; None if no statement can.
-        costs: Disadvantages of the change, as a clause.
+        costs: Disadvantages of the change, worded as a clause.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -126,7 +126,7 @@ class RunningFacts(BaseModel):
 class AdviceFacts(BaseModel):
     """The content of `advice.toml`.
 
-    Unknown keys are errors.
+    Unknown keys of `advice.toml` are errors.
 
     Attributes:
         quote: Quote character for names in SQL. The quote character is doubled within a name.
@@ -217,7 +217,7 @@ class AdviceFacts(BaseModel):
 
 
 def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
-    """Return the facts of one `advice.toml`, after a check that its SQL files exist.
+    """Return the facts of one `advice.toml`, whose SQL files must exist.
 
     Raises:
         EngineError: If the file has an error. The error message has file, key and remedy.

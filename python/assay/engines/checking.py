@@ -42,7 +42,7 @@ class ReadsOnlyByTransaction(Protocol):
     def read_only_transaction(self, instance: Instance) -> str | None:
         """Return the statement that begins a transaction that refuses writes.
 
-        The result is None if the instance's connections refuse writes by themselves, or may write.
+        The result is None if the instance's connections refuse writes themselves, or may write.
         """
         ...
 
@@ -57,7 +57,10 @@ class OpensFiles(Protocol):
         ...
 
     def file(self, dsn: str) -> Path:
-        """Return the file that a DSN names. Raises `EngineError` if it does not exist."""
+        """Return the file that a DSN names.
+
+        Raises `EngineError` if the file does not exist.
+        """
         ...
 
 

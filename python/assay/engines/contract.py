@@ -1,7 +1,7 @@
 """The contract of an engine: facts in `engine.toml`, behaviour in `engine.py`.
 
-There are two kinds of engines: embedded ones and servers. An `Embedded` one runs in the driver's
-process. A `Server` has its own processes, which the run starts through the guardian. Clients
+There are two kinds of engines: embedded ones and servers. An `Embedded` engine runs in the driver's
+process. A `Server` engine has its own processes, which the run starts through the guardian. Clients
 connect to the server's address, just as to a running server.
 """
 
@@ -68,7 +68,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """The directories of one instance.
+    """The directories and files of one engine instance.
 
     `data` holds the files that must survive a restart.
 
@@ -335,7 +335,7 @@ class Restarts(Protocol):
 
 @dataclass(frozen=True)
 class Bridging:
-    """The parts that are needed to start a bridge.
+    """The facts that are needed to start a bridge.
 
     Attributes:
         launcher: Starts the bridge process.

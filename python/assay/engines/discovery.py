@@ -1,6 +1,6 @@
 """Finds engines in folders of this package, entry points of other packages, and ASSAY_ENGINES.
 
-`ASSAY_ENGINES` is a list of folders, separated by colons, each holding engine folders.
+`ASSAY_ENGINES` is a list of directories, separated by colons; each contains engine folders.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class EngineFolder:
         return document
 
     def advice(self) -> dict[str, Any] | None:
-        """Return how the engine carries out advice; None if it does not declare it.
+        """Return how the engine carries out advice; None if it declares nothing.
 
         Raises:
             EngineError: If `advice.toml` cannot be read or has an unknown key or value.

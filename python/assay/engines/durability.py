@@ -2,8 +2,8 @@
 
 `full`: a committed transaction survives a crash of the engine and of the host. `relaxed`: it
 survives a crash of the engine. A crash of the host may lose the last moments of transactions, but
-the rest is consistent. `none`: a crash may lose or break the database. An engine's README describes
-its levels.
+the rest is consistent. `none`: a crash may lose transactions or corrupt the database. An engine's
+README describes its levels.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class ProductFacts(BaseModel):
 class EngineFacts(BaseModel):
     """The content of `engine.toml`.
 
-    Unknown keys are errors.
+    Unknown keys of `engine.toml` are errors.
 
     Attributes:
         kind: `embedded` for engines in the driver's host process, `server` for engines with their
@@ -51,7 +51,7 @@ class EngineFacts(BaseModel):
         answers: Whether the engine returns rows that can be verified.
         transactions: Whether statements between `begin` and `commit` are atomic.
         programs: Whether the engine's session supports driver programs that read rows. All sessions
-            support other programs.
+            support driver programs that read no rows.
         prepares: Whether the engine's session can prepare statements; otherwise the session always
             sends text.
         pipelines: Whether the engine's session can send statements before earlier answers arrive.

@@ -84,7 +84,7 @@ class Turned(Protocol):
 class KnobsFacts(BaseModel):
     """The content of `knobs.toml`.
 
-    Unknown keys are errors.
+    Unknown keys of `knobs.toml` are errors.
 
     Attributes:
         knobs: Knobs by the name that `--vary` and `--knob` accept besides the setting's name.

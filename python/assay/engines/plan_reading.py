@@ -114,7 +114,10 @@ class PlanAnswer:
 
 
 class PlanReader(Protocol):
-    """Captures plans of statements on a separate connection. Use it in one thread only."""
+    """Captures plans of statements on a separate connection.
+
+    A plan reader is for one thread only.
+    """
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -238,7 +241,7 @@ class HasPlans(Protocol):
         Args:
             text: Plan in the engine's own form.
             operation: Operation of the plan.
-            statement: Position of its statement.
+            statement: Position of the statement in its operation.
             native: Name of the file that holds the text.
 
         Raises:

@@ -16,7 +16,7 @@ PORT_TRIES = 5
 def free_port(host: str) -> int:
     """Return a TCP port of this address that is currently free.
 
-    Another process may still take it.
+    Another process may still take the port.
     """
     with socket.socket() as probe:
         probe.bind((host, 0))

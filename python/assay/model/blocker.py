@@ -1,4 +1,4 @@
-"""A session that holds a lock for which other sessions wait."""
+"""Facts about sessions that hold a lock for which other sessions wait."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Blocked:
-    """A sample of a waiting session and the session that blocks it. Unknown facts are None.
+    """A sample of a waiting session and the session that blocks it.
+
+    Attributes that are not known are None.
 
     Attributes:
         waiting: Engine's id of the waiting session: of its process, or of its connection.

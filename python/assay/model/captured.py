@@ -34,7 +34,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class LoggedStatement:
-    """A statement of a server's log.
+    """A statement in a server's log.
 
     Attributes:
         time_ns: Start of the statement, from an origin that all statements of the log share.
@@ -93,7 +93,7 @@ OWN = "/* assay capture */"
 
 @dataclass(frozen=True)
 class Counted:
-    """The growth of a server's counters during some seconds.
+    """The increase of a server's counters during some seconds.
 
     Attributes:
         form: Source of the counters, as a title for readers.

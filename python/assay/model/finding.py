@@ -149,8 +149,8 @@ class Finding:
             server, or the engine declares no statements.
         part: Path of the time tree's node that contains the effect, such as `computing` or
             `waiting/lock`; None if no single node does.
-        saved: Share of the run's time that removing the cause would save, at least and at best;
-            None if not known.
+        saved: Minimum and maximum share of the run's time that removing the cause would save; None
+            if not known.
         certainty: `seen` if two independent witnesses support it, `suspected` if only one does.
         settle: Evidence that would confirm a suspected cause; None if the cause was seen.
         shares_with: Keys of larger causes that claim the same time. The causes are alternatives, so
@@ -212,7 +212,7 @@ class Finding:
 
         Args:
             part: Path of the node.
-            saved: Share of the run's time that removing the cause would save, at least and at best.
+            saved: Minimum and maximum share of the run's time that removing the cause would save.
         """
         return replace(self, part=part, saved=saved)
 

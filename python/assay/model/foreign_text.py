@@ -18,7 +18,7 @@ LONG_WORD = re.compile(rf"\S{{{WORD_MAX},}}")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return a TOML document.
+    """Return a parsed TOML document.
 
     Raises:
         ValueError: If the text is not valid TOML, is nested too deep, or has a control character in

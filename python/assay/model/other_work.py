@@ -13,7 +13,7 @@ SNAPSHOT = "snapshot"
 class OtherWork:
     """A sample of a session or worker of the server that is not part of the load.
 
-    Unknown facts are None.
+    Attributes that are not known are None.
 
     Attributes:
         session: The engine's id of the session: of its process, or of its connection.
@@ -21,7 +21,7 @@ class OtherWork:
         application: Application name of its client, or its user; for a worker its kind.
         state: Its state in the engine's words, such as `idle in transaction`.
         transaction_s: Age of its transaction.
-        behind: Number of transactions that began since its snapshot.
+        behind: Number of transactions that began since its snapshot was taken.
         object: The table that it works on.
         statement: Its current or last statement.
     """

@@ -1,4 +1,7 @@
-"""Numbers as text for readers. Stored values keep their plain unit; only text is rounded."""
+"""Formats numbers as text for readers, and parses them.
+
+Stored values keep their plain unit; only text is rounded.
+"""
 
 import re
 

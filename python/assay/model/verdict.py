@@ -1,4 +1,7 @@
-"""Verdicts on a run: valid < unknown < invalid. The worst verdict wins."""
+"""Verdicts on a run: valid < unknown < invalid.
+
+The verdict on a run is the worst verdict of its checks.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class CheckResult:
         measured: False if the check had nothing to measure. The verdict is then valid, and the
             reason says why there is no measurement.
         value: The measured number; None if the check has no number.
-        threshold: Limit for that number.
+        threshold: Limit of the measured number.
     """
 
     check: str
@@ -55,7 +58,7 @@ class CheckResult:
     def of_answers(self) -> Verdict:
         """Return the verdict on the answers: unknown if no rows were available for comparison.
 
-        The run itself is then still valid, because it was measured correctly.
+        The run itself is still valid then, because it was measured correctly.
         """
         lacking = not self.measured and self.reason.startswith(NOT_COMPARED)
         return Verdict.UNKNOWN if lacking else self.verdict

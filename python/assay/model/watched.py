@@ -37,7 +37,7 @@ _FROM = re.compile(rf"\bfrom{_TABLE}(?![\w\"`.$]*\s*\()", re.IGNORECASE)
 class SessionLook:
     """A sample of a session, or of its worker, that executed a statement.
 
-    Unknown facts are None.
+    Attributes that are not known are None.
 
     Attributes:
         session: The engine's id of the session.

@@ -30,7 +30,10 @@ class CounterReader(Protocol):
 
 
 class Activity(Protocol):
-    """The activity of one process of an engine. Unknown facts are None."""
+    """The activity of one process of an engine.
+
+    Attributes that are not known are None.
+    """
 
     @property
     def pid(self) -> int:
@@ -162,7 +165,7 @@ class Target:
     """The processes, files and server that probes observe.
 
     Attributes:
-        raw_dir: Directory for streams. Each probe has its own files.
+        raw_dir: Directory for the probes' streams. Each probe has its own files in the directory.
         interval_s: Time between samples.
         followed: Processes to follow, each with the account that its use is charged to.
         counters: Reader of the engine's own counters; None if the engine has none.
@@ -231,7 +234,7 @@ class HearsMeasured(Protocol):
 
 @runtime_checkable
 class Refusing(Protocol):
-    """The contract of probes that were requested though they do not apply."""
+    """The contract of probes that can be requested on a host where they do not apply."""
 
     def refusal(self, target: Target) -> str | None:
         """Return why a requested probe cannot run, and the remedy; None if it can."""

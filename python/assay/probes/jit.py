@@ -47,7 +47,7 @@ class PerfMap:
     reason: str | None = None
 
     def remove(self) -> None:
-        """Removes the list, if there is one."""
+        """Remove the list, if there is one."""
         if self.path is not None:
             with suppress(OSError):  # the JVM has ended, and its `/tmp` with it
                 self.path.unlink()

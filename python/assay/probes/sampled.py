@@ -67,7 +67,7 @@ class Sampled:
         )
 
     def _interval_s(self, longest_ns: int) -> float | None:
-        """The seconds between rows, if samples became rarer than the run's interval."""
+        """Return the seconds between rows, if samples became rarer than the run's interval."""
         if self.look_interval_s is not None:
             return FLUSH_INTERVAL_S
         return longest_ns / NS_PER_S if longest_ns > self._asked_ns else None

@@ -53,7 +53,7 @@ class StatementsProbe:
 
     @property
     def at_work(self) -> bool:
-        """True while the probe samples; False after the server went away."""
+        """Return True while the probe samples; False after the server went away."""
         return self._thread is not None and self._thread.is_alive()
 
     def applies(self, target: Target) -> bool:

@@ -22,8 +22,8 @@ IGNORED_KEYS = frozenset((*INCIDENTAL, *DURATION))
 def earlier_run(run: Run, runs_dir: Path) -> Run | None:
     """Return the latest complete earlier run with the same request; None without one.
 
-    The statements themselves may differ. The comparison of the runs reports this for each
-    operation.
+    The statements of the two runs may differ. The comparison of the two runs reports changed
+    statements for each operation.
 
     Args:
         run: The later run.

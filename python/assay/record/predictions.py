@@ -1,6 +1,6 @@
 """`<runs>/predictions.jsonl`: predicted and measured gain of advice, one line for each trial.
 
-Lines are only appended. Reading skips a line that a crash or a full disk cut short.
+Lines are only appended to the file. Reading skips a line that a crash or a full disk cut short.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def list_runs(runs_dir: Path) -> list[Path]:
 def find_run(name: str, runs_dir: Path) -> Path:
     """Return the directory of a run named by `latest`, a path, an id or the beginning of one id.
 
-    Warns with `DamagedRecordWarning` if the record was changed after it was sealed.
+    A `DamagedRecordWarning` is issued if the record was changed after it was sealed.
 
     Raises:
         RecordUnreadableError: If no run has this name, or several ids begin with it.

@@ -35,7 +35,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_seal(run_dir: Path) -> None:
-    """Writes the seal of a run directory whose files are final."""
+    """Write the seal of a run directory whose files are final."""
     lines = [
         f"{file_sha256(path)}  {path.relative_to(run_dir)}\n" for path in sealed_files(run_dir)
     ]

@@ -152,7 +152,7 @@ class StudyRecord:
 
 
 def write_study(directory: Path, document: Mapping[str, Any]) -> None:
-    """Replaces a study's file as a whole, with its question as the first line.
+    """Replace a study's file as a whole, with its question as the first line.
 
     Raises:
         RunFailedError: If the file cannot be written.

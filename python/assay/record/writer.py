@@ -44,7 +44,7 @@ def new_run_id(workload: str, engine: str) -> str:
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Replaces a JSON file atomically: a reader sees either the old or the new content."""
+    """Replace a JSON file atomically: a reader sees either the old or the new content."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", encoding="utf-8") as file:
         json.dump(document, file, indent=1, sort_keys=False, ensure_ascii=False)
@@ -103,7 +103,7 @@ class RunWriter:
         self._end(STATUS_INTERRUPTED if interrupted else STATUS_FAILED, reason)
 
     def update(self, **facts: object) -> None:
-        """Adds facts to `run.json`."""
+        """Add facts to `run.json`."""
         self._run.update(facts)
         with self._writing():
             self._write_run()
@@ -114,7 +114,7 @@ class RunWriter:
             write_json(self.dir / ENVIRONMENT_FILE, environment)
 
     def seal(self) -> None:
-        """Sets the status to complete, then seals all measured files."""
+        """Set the status to complete, then seal all measured files."""
         self._end(STATUS_COMPLETE, None)
         with self._writing():
             write_seal(self.dir)

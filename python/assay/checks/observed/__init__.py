@@ -1,4 +1,4 @@
 """Checks of observations, where other clients drive the load.
 
-Each check has its own file.
+Each check of an observation has its own file.
 """

@@ -27,8 +27,8 @@ def find_driver(named: str, cache: Path) -> Path:
     """Return the path of a driver, given its file or its Maven name `group:artefact:version`.
 
     Raises:
-        EngineError: If the driver is neither, or cannot be downloaded. The error message says how
-            to fix it.
+        EngineError: If the text names neither a file nor a Maven artefact, or if the driver cannot
+            be downloaded. The error message says how to fix it.
     """
     file = Path(named)
     if file.exists():

@@ -1,4 +1,4 @@
-"""Errors that the bridge reports."""
+"""Error classes for failures that the bridge reports."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Link:
     Only one thread at a time may use it, except for `cancel`.
 
     Attributes:
-        number: The bridge's number of this connection.
+        number: Number by which the bridge identifies this connection.
         product, version: Product and version of the database, as its driver reports them.
         driver: Name and version of the driver.
     """

@@ -92,7 +92,7 @@ class ChdbEngine:
         return ChdbPlans(_database(instance))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN ANALYZE."""
+        """Return the plan in a text of ClickHouse's EXPLAIN ANALYZE."""
         return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
@@ -102,7 +102,7 @@ class ChdbEngine:
         loading.run(_database(instance), sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Run statements one by one; each completes before the next one begins."""
+        """Run statements one by one; each statement completes before the next one begins."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:

@@ -1,4 +1,4 @@
-"""Dolt: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Dolt: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ class DoltEngine(FamilyEngine):
         return DoltCounters(super().counters(instance), instance.address)
 
     def plan_reader(self, instance: Instance) -> DoltPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         return DoltPlans(instance.address, self.conf, is_old=is_old(self.version(instance)))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN."""
+        """Return the plan in a text of Dolt's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
 

@@ -44,7 +44,10 @@ class Program:
     file: Path
 
     def version(self) -> str:
-        """Return the version, such as `2.2.0`. Raises `EngineError` if the program does not run."""
+        """Return the version of Dolt's program, such as `2.2.0`.
+
+        Raises `EngineError` if the program does not run.
+        """
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             completed = self._run(Path(directory), "version")
         match = re.match(r"dolt version (\d[\w.-]*)", completed.stdout)

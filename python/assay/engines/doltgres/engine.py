@@ -1,4 +1,4 @@
-"""Doltgres: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Doltgres: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class DoltgresEngine(OwnTables):
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
         return [_core.PostgresSession(dsn, facts, seed, number) for number in numbers]
 

@@ -182,7 +182,7 @@ class DuckEngine:
         return DuckPlans(instance.handle.cursor())
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN."""
+        """Return the plan in a text of DuckDB's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:

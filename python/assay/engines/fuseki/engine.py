@@ -1,4 +1,4 @@
-"""Apache Jena Fuseki: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Fuseki: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 

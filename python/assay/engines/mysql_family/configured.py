@@ -99,11 +99,11 @@ class ConfiguredEngine(FamilyEngine):
         return logs.read_logs(files)
 
     def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
-        """Count statements by the digests of Performance Schema, with samples of sessions."""
+        """Count statements by their digests in Performance Schema, with samples of sessions."""
         return capturing.count_statements(self.address(dsn), seconds, sleep)
 
     def constants(self) -> MysqlConstants:
-        """Return the grammar of constants in statements."""
+        """Return the syntax of constants in the engine's statements."""
         return MysqlConstants()
 
     def load_settings(self) -> Mapping[str, str]:
@@ -134,7 +134,7 @@ class ConfiguredEngine(FamilyEngine):
         return FamilyWatcher(instance.address, self.conf)
 
     def counters_beside(self, instance: Instance) -> CounterReader:
-        """Return a reader with its own connection."""
+        """Return a counter reader with its own connection."""
         return self.counters(instance)
 
     def watched_plans(self, instance: Instance) -> WatchedPlans:
@@ -142,7 +142,7 @@ class ConfiguredEngine(FamilyEngine):
         return WatchedPlans(self.plan_reader(instance))
 
     def plan_reader(self, instance: Instance) -> CataloguePlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         raise NotImplementedError
 
     def cached(self, instance: Instance) -> list[Cached]:

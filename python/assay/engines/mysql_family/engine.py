@@ -1,4 +1,4 @@
-"""Behaviour that all engines of MySQL's family share; see `assay.engines.contract`."""
+"""The behaviour that all engines of MySQL's family share; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ class FamilyEngine:
         self._facts = facts
 
     def read_version(self, version_text: str) -> str:
-        """Parse the server's version. Raises `EngineError` for another product."""
+        """Parse the server's version.
+
+        Raises `EngineError` for a server of another product.
+        """
         raise NotImplementedError
 
     def address(self, dsn: str) -> Address:
@@ -157,7 +160,7 @@ class FamilyEngine:
         loading.finish(instance)
 
     def counters(self, instance: Instance) -> CounterReader:
-        """Return a reader with its own connection."""
+        """Return a counter reader with its own connection."""
         files = sorted((self.conf / "counters").glob("*.sql"))
         asked = {file.stem: file_text(file.name, file.parent) for file in files}
         if not (self.conf / ACTIVITY).exists():
@@ -166,7 +169,7 @@ class FamilyEngine:
         return ThreadCounters(instance.address, asked, self.conf, pid)
 
     def plan_reader(self, instance: Instance) -> FamilyPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         return FamilyPlans(instance.address, self.conf)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
@@ -176,7 +179,7 @@ class FamilyEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         facts = json.dumps(script.facts())
         config = session_config(instance.address)
         return [MysqlSession(config, facts, seed, number) for number in numbers]

@@ -62,7 +62,10 @@ class Program:
         return inherited(self.library_path)
 
     def version(self) -> str:
-        """Return the version, such as `10.11.19`. Raises `EngineError` if the program fails."""
+        """Return the version of the server's program, such as `10.11.19`.
+
+        Raises `EngineError` if the program fails.
+        """
         completed = self.run_once("--no-defaults", "--version")
         match = re.search(self.version_pattern, completed.stdout)
         if completed.returncode != 0 or match is None:

@@ -29,7 +29,7 @@ def mark(instance: Instance, name: str) -> str | None:
 
 
 def lock(instance: Instance, name: str) -> bool:
-    """Return True if this connection got the exclusive lock of the name."""
+    """Return True if this connection obtained the exclusive lock on the schema's name."""
     texts = {"lock": f"assay:{name}"[:LOCK_CHARACTERS_MAX]}
     return execute(instance.handle, filled("lock_schema.sql", texts=texts)) == ((TAKEN,),)
 

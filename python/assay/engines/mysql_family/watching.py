@@ -43,7 +43,8 @@ CUT_OFF = "..."
 PLANNED = {"select", "insert", "update", "delete", "replace", "with", "table", "values"}
 # Other clients may also send statements with fewer letters, such as `begin`.
 LETTERS_MIN = 30
-# Assay's statements are recognised by this many letters, because the server may truncate the rest.
+# Assay's statements are recognised by their first letters, because the server may truncate the
+# rest.
 OWN_LENGTH = 60
 NO_PLAN = "the server makes no plan for this kind of statement"
 NO_EXAMPLE = "no execution of it was seen with its constants, and without them it has no plan"
@@ -86,7 +87,10 @@ class FamilyWatcher:
         return list(summed.items())
 
     def texts(self, keys: Collection[str]) -> dict[str, StatementText]:
-        """Return texts by key. Raises `OSError`."""
+        """Return the statements' texts by key.
+
+        Raises `OSError`.
+        """
         return {
             key: StatementText(_plain(text), self._example(key))
             for key, text in self._texts.items()

@@ -72,7 +72,7 @@ class NullEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         del script, seed
         return [instance.handle] * len(numbers)
 

@@ -1,4 +1,4 @@
-"""Oxigraph's server: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Oxigraph server: how it is obtained, started and queried."""
 
 from __future__ import annotations
 

@@ -31,7 +31,10 @@ def find_program(product: Product) -> Path:
 
 
 def version_of(program: Path) -> str:
-    """Return the version, such as `0.5.13`. Raises `EngineError` if the program fails."""
+    """Return the version of Oxigraph's program, such as `0.5.13`.
+
+    Raises `EngineError` if the program fails.
+    """
     completed = run_program([str(program), "--version"], inherited(), program)
     match = re.match(r"oxigraph (\d[\w.-]*)", completed.stdout)
     if match is None:

@@ -133,7 +133,7 @@ def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
 def prepares_at_once(connection: psycopg.Connection[tuple[object, ...]]) -> None:
     """Make a connection prepare each statement: planning takes ten times as long as a short one.
 
-    Behind a pooler nothing is prepared.
+    Nothing is prepared behind a pooler.
     """
     if connection.prepare_threshold is not None:
         connection.prepare_threshold = 0

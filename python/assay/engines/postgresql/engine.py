@@ -1,4 +1,4 @@
-"""PostgreSQL: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine PostgreSQL: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class PostgresEngine:
         return capturing.count_statements(dsn, seconds, sleep)
 
     def constants(self) -> PostgresConstants:
-        """Return the grammar of constants in statements."""
+        """Return the syntax of constants in the engine's statements."""
         return PostgresConstants()
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
@@ -234,7 +234,7 @@ class PostgresEngine:
         return loading.cached(instance)
 
     def counters(self, instance: Instance) -> PostgresCounters:
-        """Return a reader with its own connection."""
+        """Return a counter reader with its own connection."""
         return PostgresCounters(instance.address["dsn"])
 
     def guest(self, dsn: str) -> Address:
@@ -254,12 +254,12 @@ class PostgresEngine:
         return WatchedPlans(instance.address["dsn"])
 
     def plan_reader(self, instance: Instance) -> PostgresPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         dsn = instance.address["dsn"]
         return PostgresPlans(dsn, reads_only=self._reads_by_transaction(instance))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN."""
+        """Return the plan in a text of PostgreSQL's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
@@ -269,7 +269,7 @@ class PostgresEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
         passing = self._facts.passing_errors
         return [_core.PostgresSession(dsn, facts, seed, number, passing) for number in numbers]

@@ -45,7 +45,7 @@ MS_NS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a log."""
+    """One line of a PostgreSQL log."""
 
     time_ns: int
     database: str

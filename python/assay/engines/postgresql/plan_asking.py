@@ -119,7 +119,10 @@ class PlanAsker:
         return ONLY_EXECUTED
 
     def message_or_raise(self, error: psycopg.Error) -> str:
-        """Return the server's message. Raises the error if it ended the connection."""
+        """Return the server's message.
+
+        The error is raised again if it ended the connection.
+        """
         if self.connection.closed:
             raise error
         return error_text(error)

@@ -116,7 +116,7 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of all loops, and the margin by which they may be off."""
+    """The rows of a node over all loops, and the uncertainty from rounded averages."""
 
     rows: float
     margin: float = 0.0

@@ -60,7 +60,10 @@ class Programs:
         return any((self.bin_dir.parent / "lib").rglob(f"{name}.so"))
 
     def version(self) -> str:
-        """Return the version, such as `18.6`. Raises `EngineError` if the program does not run."""
+        """Return the version of PostgreSQL's program, such as `18.6`.
+
+        Raises `EngineError` if the program does not run.
+        """
         completed = self.run_once("--version")
         match = re.search(r"\(PostgreSQL\) (\S+)", completed.stdout)
         if completed.returncode != 0 or match is None:

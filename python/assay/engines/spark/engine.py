@@ -1,4 +1,4 @@
-"""Spark: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Spark: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class SparkEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `4.3.0`."""
+        """Return Spark's version, such as `4.3.0`."""
         ((version,),) = instance.handle.text(file_text("version.sql"))
         return str(version).split()[0]
 

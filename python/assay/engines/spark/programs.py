@@ -90,7 +90,7 @@ class Programs:
 
     @property
     def version(self) -> str:
-        """Return the version, such as `4.3.0`."""
+        """Return Spark's version, such as `4.3.0`."""
         return self._core["version"]
 
     @property

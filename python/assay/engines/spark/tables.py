@@ -106,7 +106,10 @@ def lake_of(instance: Instance) -> Path:
 
 
 def type_name(kind: pa.DataType) -> str:
-    """Return Spark's name of a Parquet type. Raises `EngineError` if it has none."""
+    """Return Spark's name of a Parquet type.
+
+    Raises `EngineError` if Spark has no such type.
+    """
     if pa.types.is_decimal(kind):
         return f"decimal({kind.precision}, {kind.scale})"
     for is_it, name in NAMES:

@@ -81,7 +81,7 @@ class EndpointEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         config, facts = session_config(instance.address), json.dumps(script.facts())
         return [_core.SparqlSession(config, facts, seed, number) for number in numbers]
 

@@ -1,4 +1,4 @@
-"""Trino: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Trino: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TrinoEngine(OwnTables):
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
-        # Java, and the directory of the driver.
+        # Paths of Java and of the JDBC driver's directory.
         self._bridge: tuple[Path, Path] | None = None
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
@@ -138,7 +138,7 @@ class TrinoEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `368`."""
+        """Return Trino's version, such as `368`."""
         return str(instance.handle.ask(file_text("version.sql"))[0][0].as_py())
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:

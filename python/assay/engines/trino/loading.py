@@ -1,7 +1,8 @@
 """Makes tables in the metastore, fills them with files, and gathers their statistics.
 
-A table of the metastore is a directory, whose files hold its rows. Files written into it are loaded
-without Trino. The metastore contains no path, so the whole can be moved.
+A table of the metastore is a directory, whose files hold its rows. Files written into a table's
+directory are loaded without Trino. The metastore contains no path, so the data directory can be
+moved.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Virtuoso: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Virtuoso: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class VirtuosoEngine(OwnTables):
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
-        # Java, and the directory of the driver.
+        # Paths of Java and of the JDBC driver's directory.
         self._bridge: tuple[Path, Path] | None = None
         self._language: Language = SQL
 
@@ -131,7 +131,7 @@ class VirtuosoEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `07.20.3229`."""
+        """Return Virtuoso's version, such as `07.20.3229`."""
         return reported.version(instance.handle)
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:

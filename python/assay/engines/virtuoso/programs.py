@@ -34,7 +34,7 @@ class Programs:
         return inherited(self.library_path)
 
     def version(self) -> str:
-        """Return the version, such as `7.2.5.3229`.
+        """Return the version of Virtuoso's program, such as `7.2.5.3229`.
 
         Raises `EngineError` if the program does not run.
         """

@@ -16,7 +16,7 @@ IN_EFFECT = ("dc_batch_sz", "dc_max_batch_sz", "enable_qp")
 
 
 def version(link: Link) -> str:
-    """Return the version, such as `07.20.3229`."""
+    """Return the server's version, such as `07.20.3229`."""
     ((version_text,),) = link.text(file_text("version.sql"))
     return str(version_text)
 
