@@ -76,7 +76,7 @@ class Orders(BaseModel):
 class TechniquesFacts(BaseModel):
     """The content of `techniques.toml`.
 
-    Unknown keys are errors.
+    Unknown keys of `techniques.toml` are errors.
 
     Attributes:
         separators: Separators of settings that are lists; the parts of several techniques are

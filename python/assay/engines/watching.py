@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sight:
-    """The statements of a server that a role can see.
+    """The statements of a server that the monitoring role can see.
 
     Attributes:
         source: Source of the calls and times of statements; None if no source is readable.

@@ -1,4 +1,7 @@
-"""A study that is defined by command-line options. Study files use the same code."""
+"""A study that is defined by command-line options.
+
+Study files use the same code as command-line options.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The study that kills an engine under load and searches for its acknowledged writes.
 
-The study has two parts, `crash` and `device`. In `crash` the engine's processes are killed, which
-leaves the kernel's page cache intact. In `device` the engine recovers from a snapshot of the
-device.
+The study has two parts, `crash` and `device`. In part `crash` the engine's processes are killed,
+which leaves the kernel's page cache intact. In part `device` the engine recovers from a snapshot of
+the device.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Carries out several runs. Every command that makes several runs uses a `Series`.
+"""Carries out several runs as one series.
+
+Every command that makes several runs uses a `Series`.
 
 A `Series` continues an earlier series of the same kind. A `Series` checks all runs before the first
 one, makes the remaining runs in alternating order within a time limit, checks each result and

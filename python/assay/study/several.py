@@ -67,7 +67,7 @@ class Terms:
 
     Attributes:
         budget_s: Time limit of the study in seconds, including earlier executions; None means no
-            limit. No run starts that would end later.
+            limit. No run starts that would end after the time limit.
         parts: Parts to carry out; None means all.
         goes_on: Whether the study continues after a failed run.
         once: Whether failed runs are not tried again.
@@ -85,7 +85,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Means:
-    """Executes a run, estimates its duration and reads the clock.
+    """Functions that execute a run, estimate its duration and read the clock.
 
     Attributes:
         run_one: Carries out one run and returns its directory.
@@ -117,7 +117,7 @@ class Outcome:
 
 
 class StudyTeller(Teller, Protocol):
-    """Shows a person the progress of a study."""
+    """Shows a user the progress of a study."""
 
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None

@@ -184,7 +184,7 @@ def _add(
 def interleaved(names: Sequence[str], repetitions: int, seed: int) -> list[Turn]:
     """Return a balanced order: each round has every name once, every second round reversed.
 
-    For two names it repeats ABBA or BAAB; the seed decides which.
+    For two names the order repeats ABBA or BAAB; the seed decides which.
     """
     drawn = random.Random(seed)  # noqa: S311 - an order, not a secret
     planned: list[Turn] = []

@@ -643,7 +643,10 @@ class Workload:
         return operation_of(operation) if operation in self.checks else operation
 
     def operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
-        """Return the file of an operation in a dialect. Raises `UsageError` if it is missing."""
+        """Return the file of an operation in a dialect.
+
+        Raises `UsageError` if the file is missing.
+        """
         if operation in self.of_source:
             return self.data.operation_file(operation, dialects)
         suffix = suffix_of(dialects)

@@ -46,7 +46,7 @@ class Constant(Facts):
     """A value that texts refer to, constant for a whole run.
 
     Attributes:
-        value: Value in the text. `accounts = 100` is the short form.
+        value: Value in the text. `accounts = 100` is the short form of a constant.
         times_scale: Number per unit of scale, rounded to an integer of at least one.
         times_log_scale: Number at scale 1, added again for each doubling of the scale; below 1 as
             with `times_scale`.
@@ -171,7 +171,7 @@ class OperationFacts(Facts):
         title: Short title for readers.
         weight: Weight in a mix, relative to the other operations.
         rows: Number of rows that each execution returns, if known.
-        rows_max: Maximum number of rows if it varies. `rows` is then the minimum.
+        rows_max: Maximum number of rows if it varies. `rows` is then the minimum number of rows.
         parameters: A rule for each `${name}` in its text.
         answer: Comparison of each column of its answer; `exact` by default.
         ordered_by: Columns that define the order of its rows: rows with equal values may come in
@@ -413,7 +413,7 @@ class WorkloadFacts(Facts):
         data_of: Workload whose data these operations use: a name, or a sibling folder. Loaded data
             serve both workloads. Operations in `order` without a file here are taken from that
             workload. None means the workload has its own data, or none.
-        generator: Name of the generator of `tables`. `sql` means queries in `rows/`.
+        generator: Name of the generator of `tables`. The generator `sql` means queries in `rows/`.
         scale_default: The default scale.
         scale_name: Name of the scale in reports.
         tables: Tables that the generator fills, in order.
@@ -421,7 +421,7 @@ class WorkloadFacts(Facts):
         foreign_keys: SQL file of foreign keys, made on request after all other keys; None if there
             are none.
         arrival: `power`: one client executes the order; `closed`: clients draw from the mix.
-        order: Operations in the order of execution. Default: all of them.
+        order: Operations in the order of execution. By default these are all operations.
         before: Operations that are executed once before the first phase.
         after: Operations that are executed once after the measured part.
         deck: Whether operations are dealt to all clients from shuffled decks with their weights as

@@ -1,4 +1,4 @@
-"""Parses the text of an operation with a program: statements, registers and lists.
+"""Parses the text of an operation that has a program: statements, registers and lists.
 
 Each statement has a name, in a line `-- name: NAME` before it. `${register}` is a bound value. The
 text between `$[` and `]` is repeated for each element of a list, joined by commas or by the text in

@@ -38,7 +38,7 @@ class Table:
 
     @property
     def loops(self) -> float | None:
-        """Return the number of times the table was read; None if unknown, as when read while planning."""
+        """Return the number of reads of the table; None if unknown, as when read while planning."""
         loops: float | None = self.facts.get("r_loops")
         if loops is None and self.facts.get("r_rows") is not None:
             return 1.0  # The target table of a change is read once.

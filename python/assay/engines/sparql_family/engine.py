@@ -1,4 +1,4 @@
-"""Behaviour that all engines of the SPARQL protocol share; see `engines.contract`."""
+"""The behaviour that all engines with SPARQL endpoints share; see `engines.contract`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
 
 
 class RefusedError(Exception):
-    """Raised if Trino refuses a statement, with its message."""
+    """Error of a statement that Trino refuses, with Trino's message."""
 
 
 class TrinoPlans:

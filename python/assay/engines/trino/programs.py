@@ -1,4 +1,4 @@
-"""The contents of Trino's directory: version, jars, names of its configuration."""
+"""Reads Trino's directory: version, jars, names of its configuration."""
 
 from __future__ import annotations
 

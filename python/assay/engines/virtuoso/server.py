@@ -60,7 +60,7 @@ def start_server(
         settings: Settings in the form of `--set`.
         launcher: Launcher of the server, and of the bridge beside it.
         bridge: Path of the Java program, and directory of the JDBC driver.
-        language: Query language. For SPARQL the server also has a web server.
+        language: Query language. For SPARQL, Virtuoso also runs its web server.
 
     Raises:
         EngineError: If the server does not start. The error message has its last output.

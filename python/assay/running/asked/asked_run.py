@@ -1,4 +1,4 @@
-"""A run that can be carried out, as the request, the workload and the engine define it."""
+"""A run that can be executed, from its request, its workload and its engine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TERMINALS = "terminals"
 
 @dataclass(frozen=True)
 class Asked:
-    """A run that can be carried out.
+    """A run that can be executed.
 
     Attributes:
         request: The request of the run.

@@ -1,4 +1,4 @@
-"""Resolves the request of a run into a run that can be carried out.
+"""Resolves a run's request into a run that can be executed.
 
 All invalid requests are refused here, before anything is written, loaded or started.
 """

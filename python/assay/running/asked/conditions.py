@@ -100,8 +100,8 @@ def with_durability(
 ) -> tuple[str | None, dict[str, str]]:
     """Return the durability level of a run, and the engine's settings for it.
 
-    The default is the engine's `full`. If requested settings change it, the level is the one that
-    matches them, or None. A running server keeps its owner's settings.
+    The default is the engine's `full`. If requested settings change the level, the result is the
+    level that matches them, or None. A running server keeps its owner's settings.
 
     Raises:
         UsageError: If the engine has no such level, or a setting contradicts it.

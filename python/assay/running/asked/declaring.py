@@ -1,4 +1,4 @@
-"""Declares an option of a run once, for the command line, study files and the docs.
+"""Declares each option of a run once, for the command line, study files and the docs.
 
 The command line, the keys of study files, their JSON Schema and the table in
 docs/reference/options.md are made from these declarations. To add an option, add a field to

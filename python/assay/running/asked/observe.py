@@ -84,7 +84,7 @@ class ObserveOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Observation:
-    """An observation that can be carried out.
+    """An observation that can be executed.
 
     Attributes:
         request: Observation in the form of a run's request, for the record.

@@ -139,7 +139,7 @@ def duration_s(option: str, text: str) -> float:
 def above_zero(option: str, number: float) -> float:
     """Return the number itself.
 
-    Raises `UsageError` if it is not above 0.
+    Raises `UsageError` if the number is not above 0.
     """
     if not 0 < number < float("inf"):
         raise UsageError(f"{option} {number:g}: it must be above 0")

@@ -1,4 +1,4 @@
-"""The parsed request of a run, which the record stores and which execution follows."""
+"""The parsed request of a run, which is stored in the record and executed."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class RunRequest(PlainOptions):
         operations: Operations of the workload to execute. An empty list means all operations.
         remove: Parts to remove from each operation, see `workloads.rewriting`.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
-        load_order: Tables in loading order; empty means the engine's default order. `rest` means
-            all tables that are not named; by default they come last.
-        settings: Settings of the engine that differ from its defaults. On a running server they are
-            session settings.
-        without: Techniques of planner and executor that are switched off. `settings` includes their
-            settings.
+        load_order: Tables in loading order; empty means the engine's default order. `rest` stands
+            for all tables that are not named; by default they come last.
+        settings: Settings of the engine that differ from its defaults. On a running server the
+            settings are session settings.
+        without: Techniques of planner and executor that are switched off. `settings` includes the
+            settings that switch these techniques off.
         durability: The engine's durability level; None if it has no levels, or its settings match
             none.
         durability_settings: Settings of that level that are not among `settings`.

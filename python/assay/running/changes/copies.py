@@ -1,9 +1,9 @@
 """Snapshots of Assay's own device, taken while an engine writes to it.
 
-A snapshot shares all blocks with the device's file. XFS makes it under the lock of direct writes,
-after current writes have ended. Each write is therefore completely in the snapshot or not at all. A
-write's presence implies all writes that ended before it began. Data that are only in the host's
-page cache are missing, as after a power failure.
+A snapshot of a device shares all blocks with the device's file. XFS makes a snapshot under the lock
+of direct writes, after current writes have ended. Each write is therefore completely in the
+snapshot or not at all. A write's presence implies all writes that ended before it began. A snapshot
+lacks data that are only in the host's page cache, as after a power failure.
 """
 
 from __future__ import annotations

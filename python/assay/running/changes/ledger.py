@@ -23,7 +23,8 @@ class HostChange:
     Attributes:
         what: Description of the change.
         path: File, device or directory of the change.
-        before, asked, effective: Earlier, requested and effective value; None if there is no value.
+        before, asked, effective: Earlier, requested and effective value of the change; None without
+            a value.
         restored: Whether the run reverted the change itself.
     """
 

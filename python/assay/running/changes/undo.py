@@ -1,8 +1,8 @@
 """Reverts a run's changes to its host: a journal on disk, and the code that executes it.
 
-Each step is on disk before its change is made. The journal is therefore complete, however and
-whenever a run ends. Steps are executed in reverse order. A step that was executed already, or whose
-change was never made, does nothing.
+Each step is in the journal on disk before its change is made. The journal is therefore complete,
+however and whenever a run ends. Steps are executed in reverse order. A step that was executed
+already, or whose change was never made, does nothing.
 
 A guardian whose owner died executes this file by path with `python -I -S`, so it imports nothing of
 Assay. The journal is one JSON document: `format`, `boot` (id of the kernel's boot), `run`, `owner`

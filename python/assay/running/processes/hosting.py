@@ -67,7 +67,7 @@ class Host:
     def send(self, kind: str, **facts: object) -> None:
         """Send a message.
 
-        Raises `RunFailedError` if the host is gone.
+        Raises `RunFailedError` if the host has ended.
         """
         try:
             self._channel.send(kind, **facts)

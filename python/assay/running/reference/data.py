@@ -92,7 +92,7 @@ class _Part:
 
 
 class ReferenceData:
-    """All tables in memory.
+    """All tables of a workload in memory, in any state of the data.
 
     Args:
         tables: Batches of each table as loaded.

@@ -41,7 +41,7 @@ class LaunchError(RunFailedError):
 
 @dataclass(frozen=True)
 class Swept:
-    """The result of a sweep for one entry.
+    """The result of a sweep for one instance directory.
 
     `removed`: it was removed now. `live`: it is in use and was not touched. `left`: it should be
     removed but could not be, see `reason`.

@@ -1,7 +1,7 @@
 """Chooses the settings to try next, with Optuna's tree-structured Parzen estimator.
 
 The optimiser is created for each suggestion from the recorded trials, so an interrupted search
-continues unchanged. No other module uses Optuna.
+continues unchanged. Only this module uses Optuna.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Plans the next runs of a tune: a search, races of the best settings, and a final hold-out.
 
-Each step is a separate part of a growing study: every round includes the default settings, too. The
-module has no side effects. A step follows from earlier parts and trials and from the remaining
+Each step is a separate part of a growing study: every round includes the default settings, too.
+Planning has no side effects. A step follows from earlier parts and trials and from the remaining
 time, so an interrupted search continues from its record.
 """
 

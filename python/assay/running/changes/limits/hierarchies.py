@@ -58,7 +58,7 @@ def find_hierarchies(root: Path = ROOT) -> Hierarchies:
 
 
 def _membership(line: str) -> list[tuple[str, str]]:
-    """Return controllers of a tree, with this process's group path; version 2 has no names."""
+    """Return controllers of a tree, with this process's group path; version 2 names none."""
     _, controllers, path = line.split(":", 2)
     return [(name, path) for name in controllers.split(",")]
 
