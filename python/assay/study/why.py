@@ -36,7 +36,7 @@ CEILING, SCARCE, REMOVED, READ_AHEAD = "ceiling", "scarce", "removed", "read-ahe
 NO_READS = "it reads nothing from the disk"
 # Reads of at least this size are limited in bytes, because the kernel splits and merges them.
 LARGE_READ_BYTES = 64 << 10
-# Page size of most engines; smaller units would split one read into several.
+# Read-ahead of one page of most engines; less would split one read into several.
 PAGE_BYTES = 8 << 10
 
 

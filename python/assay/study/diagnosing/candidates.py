@@ -113,7 +113,10 @@ def _candidate(
 
 
 def _expected(cause: Finding, history: Calibration) -> float:
-    """Return the claimed saving, weighted by the share of such claims that came true."""
+    """Return the claimed saving, weighted by the share of such claims that came true.
+
+    Without earlier trials the weight is 1/2.
+    """
     claimed = cause.effect_share if cause.saved is None else sum(cause.saved) / 2
     record = history.methods.get(cause.method)
     hits, decided = (0, 0) if record is None else (record.hits, record.decided)

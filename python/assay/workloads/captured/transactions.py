@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PLAYED = {"select", "insert", "update", "delete", "merge", "replace", "with", "values", "table"}
 PLAYED |= {"call", "("}
-# Statements that are omitted outside a transaction.
+# Statements that are kept only within a transaction.
 WITHIN = {"savepoint", "release", "declare", "fetch", "close", "move", "lock"}
 ENDS = {"commit", "end", "rollback", "abort"}
 # Names under which omitted statements are counted, so that no other word of a log gets into a
