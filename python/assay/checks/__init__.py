@@ -1,1 +1,4 @@
-"""Verdicts over one run. One file per check; each has `check(run)` and reads the record only."""
+"""Checks that judge whether a run is valid.
+
+Each file holds one check, whose `check(run)` reads only the record.
+"""

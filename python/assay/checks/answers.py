@@ -1,7 +1,7 @@
 """Checks that every returned row is right: a wrong answer must never look like a result.
 
-Where refresh functions change the data, an answer is right if it fits a state that was current at
-some moment between its start and its end.
+Where refresh functions change the data, an answer is right if it fits any state that was current
+while the query ran.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "answers"
-# What a person reads of the reason, beside how many answers are right.
+# Reason that the report shows after the number of right answers.
 AS_KEPT = "as kept on "
 TO_COMPARE = "To compare the next runs:"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid at the first wrong row; unknown if there are no rows to compare with."""
+    """Return invalid at the first wrong row, unknown if there are no rows to compare with."""
     if (reason := _no_answers(run)) is not None:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     refresh = Refresh.of(run.facts.get("test"))
@@ -57,7 +57,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _no_answers(run: Run) -> str | None:
-    """Say why nothing that was returned is an answer; None if it is."""
+    """Return why the run has no answer to compare; None if it has one."""
     if not run.facts["engine"]["answers"]:
         engine = run.facts["engine"]["name"]
         return f"answers not verified: engine {engine} returns no rows"
@@ -67,7 +67,7 @@ def _no_answers(run: Run) -> str | None:
 
 
 def _kept_hint(run: Run, operation: str) -> str:
-    """Return which state a kept answer is of; empty if Assay knows the data."""
+    """Return the data state that a kept answer belongs to; empty if Assay knows the data."""
     kept = kept_answers(run).get(operation)
     if kept is None:
         return ""
@@ -78,13 +78,14 @@ def _kept_hint(run: Run, operation: str) -> str:
 
 
 def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> CheckResult | None:
-    """Return the verdict on queries of your own whose answers were not all compared.
+    """Return the verdict on a user's own queries if some of their answers were not compared.
 
-    The result is None if answers are lacking for another reason, or none is.
+    The result is None if all answers were compared, or if they are missing for another reason.
     """
     command = run.expected_origin.get("to_compare")
     unrepeatable = run.expected_origin.get("unrepeatable") or {}
-    # Of rows that differ at each execution more came than are kept.
+    # An operation whose rows differ at each execution can return more distinct results than are
+    # kept.
     left = {
         why: [name for name in names if why == "without" or name not in unrepeatable]
         for why, names in judgement.not_compared.items()
@@ -128,17 +129,17 @@ class _Wrong:
 
 @dataclass
 class _Judgement:
-    """The comparison of each distinct answer.
+    """Compares each distinct answer with the expected rows, and collects the results.
 
     Attributes:
-        wrong: Those that fit nothing that they may be.
-        states: States that answers fitted.
-        right: How many executions were right.
-        asked_again: How many executions ran beside refreshes of one transaction an order, so that
-            nobody knows what they saw; the same texts gave right rows when that was known.
-        not_compared: Executions of operations whose answers were not, by the reason: `lost` and
+        wrong: Answers that match none of the expected results.
+        states: Data states that the answers match.
+        right: Number of executions with a right answer.
+        asked_again: Number of executions beside refreshes of one transaction per order, whose data
+            state is unknown, although the queries gave right rows on a known state.
+        not_compared: Number of executions whose answers were not compared, by reason: `lost` and
             `beside` (the state of the data is not known), `unseen` (rows were not kept), `without`
-            (no rows are there to compare with).
+            (no expected rows exist).
     """
 
     run: Run
@@ -175,7 +176,7 @@ class _Judgement:
         return many and first is not None and first < answer["state_last"]
 
     def _leave_beside(self, answers: list[dict[str, Any]]) -> None:
-        """Leave out answers that were asked again, and were right, once the data were known."""
+        """Leave out answers beside refreshes if the same queries gave right rows on known data."""
         for answer in answers:
             if (answer["operation"], answer["variant"]) in self._fitted:
                 self.asked_again += answer["answers"]
@@ -212,7 +213,7 @@ class _Judgement:
             self._leave("without", answer)
 
     def _is_right(self, answer: dict[str, Any]) -> None:
-        """Right, as far as it was kept: the same rows in another order may not have been."""
+        """Count an answer as right, or as not compared if the limit of kept results was reached."""
         if self._may_be_more(answer["operation"], answer["variant"]):
             self._leave("unseen", answer)
         else:
@@ -269,7 +270,7 @@ def _all_right(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> str:
 def _why_unknown(
     run: Run, refresh: Refresh | None, executed: pl.DataFrame, judgement: _Judgement
 ) -> str | None:
-    """Describe what could not be compared; None if everything was."""
+    """Return a sentence on answers that could not be compared; None if all were compared."""
     if executed.is_empty():
         return "answers not verified: no operation succeeded"
     why = _not_compared(run, judgement)
@@ -283,7 +284,7 @@ def _why_unknown(
     answered = judgement.asked["operation"].n_unique()
     names = set(run.facts["plan"]["operations"])
     planned = len(names - _counted_instead(run, names))
-    # Plans that were forced are cut off where they take too long, which the outcomes tell.
+    # Forced plans that take too long are cut off; the outcomes check reports them.
     if answered < planned and not run.facts["request"].get("forced"):
         return f"{answered} of {planned} answers right; the others were not returned"
     return None
@@ -317,7 +318,7 @@ def _planned_executions(run: Run, refresh: Refresh | None) -> int:
 
 
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
-    """Operations without one answer: their rows are counted, or their program reads them."""
+    """Return operations without a single answer: their rows are read or counted."""
     workload = run.facts["workload"]
     counted = {*workload.get("rows_expected", {}), *workload.get("programs", {})}
     return counted & set(workload.get("drawn_operations", [])) & set(operations)

@@ -20,7 +20,7 @@ UNTOLD = (
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if other processes used more CPU time of the machine than the threshold."""
+    """Return unknown if other processes used more of the machine's CPU time than the threshold."""
     used = window_accounts(run)
     if used is None:
         reason = "background load not measured: there are no CPU samples around the measured part"

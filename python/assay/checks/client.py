@@ -19,7 +19,7 @@ NAME = "client_saturation"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if a driver with processes of its own was as busy as its CPUs allow."""
+    """Return unknown if a driver in a separate process was as busy as its CPUs allow."""
     if run.driver_report is not None and run.driver_report["recorder_waits"]:
         reason = (
             "sessions had to wait for Assay's recorder, so their times are too long: use a faster"
@@ -49,7 +49,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _of_fleet(run: Run) -> CheckResult:
-    """Return the verdict for a fleet, from the CPU use that each host reports of its driver."""
+    """Return the verdict for a fleet, from the CPU use of the driver on each host."""
     share = measured_share(run)
     if share is None:
         reason = "client saturation not measured: no host reported its driver's CPU time"

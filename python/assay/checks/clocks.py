@@ -15,7 +15,7 @@ NAME = "clock_order"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if an event ended before it began, or a session did two things at once."""
+    """Return invalid if an event ended before it began, or a session ran two operations at once."""
     timed = run.table("events").drop_nulls(["started_ns", "finished_ns"])
     backwards = timed.filter(
         (pl.col("started_ns") < pl.col("scheduled_ns"))

@@ -14,7 +14,7 @@ NAME = "completeness"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown for a run that ended early, invalid for a record that was changed."""
+    """Return unknown for a run that ended early, invalid for a record that was changed."""
     broken = run.broken_seals()
     if broken:
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""

@@ -1,8 +1,8 @@
 """Checks that the data were consistent before the load and after it.
 
-A condition is an operation of `before` or `after` whose right answer has no rows. Each returned row
-violates it. Operations of the mix that are executed first, for comparison with kept rows, are not
-conditions.
+A condition is an operation of the phase `before` or `after` that must return no rows. Each row that
+a condition returns is a violation. Operations of the mix that are executed first, for comparison
+with kept rows, are not conditions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PHASES = (PHASE_BEFORE, PHASE_AFTER)
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if a condition returned a row; unknown if one was not checked."""
+    """Return invalid if a condition returned a row, unknown if one was not checked."""
     asked = {
         phase: [name for name in run.facts["workload"].get(phase, []) if _is_condition(run, name)]
         for phase in PHASES
@@ -44,7 +44,7 @@ def check(run: Run) -> CheckResult:
         run.recovered(database["number"]).counts for database in run.facts.get("recovered", [])
     ]
     if recovered:
-        # Of several databases the one that violates a condition most.
+        # Of several recovered databases, use the one with the most violations of the condition.
         names = dict.fromkeys(name for counts in recovered for name in counts)
         seen |= {
             (PHASE_AFTER, name): max(

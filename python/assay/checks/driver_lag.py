@@ -1,4 +1,4 @@
-"""Checks how much of latencies the load generator was busy with other operations."""
+"""Checks the share of driver lag in latency: time in which the driver was busy otherwise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "driver_lag"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if the 99th percentile of lag is too large compared with that of latency."""
+    """Return unknown if the 99th percentile of driver lag is too large against that of latency."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
         reason = "no load: the driver had one operation at a time"
@@ -40,6 +40,6 @@ def check(run: Run) -> CheckResult:
 
 
 def _tail(times: Distribution) -> float:
-    """Return the 99th percentile; of too few operations the longest."""
+    """Return the 99th percentile in seconds, or the maximum if there are too few operations."""
     tail = times.max if times.p99 is None else times.p99
     return tail or 0.0

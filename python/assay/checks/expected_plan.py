@@ -1,6 +1,6 @@
 """Checks that a query was executed with the plan that the study's part expects.
 
-Only studies state expected plans, so this is not among the checks of every run.
+Only studies state expected plans, so the check is not among those of every run.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "plan"
-# Operators that every plan may have without being another one.
+# Operators that are ignored when plans are compared.
 UNREMARKED = ("projection", "result")
 
 
 def expected_plan(run: Run, steps: Sequence[str]) -> CheckResult:
-    """Invalid at the first statement with another plan; unknown if plans are missing.
+    """Return invalid at the first statement with another plan, unknown if plans are missing.
 
     Args:
-        run: A run that ended well.
-        steps: Operators, each before its inputs: `sort`, `index scan TABLE INDEX`. A step that
-            names neither table nor index is of any.
+        run: A run that succeeded.
+        steps: Operators, each before its inputs: `sort`, `index scan TABLE INDEX`. A step without a
+            table or index matches any.
     """
     capture = captured(run)
     if not capture.plans:

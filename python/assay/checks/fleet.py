@@ -1,4 +1,4 @@
-"""Checks that all hosts of a fleet drove to the end, and how well their clocks are known."""
+"""Checks that all hosts of a fleet finished their load, and how exactly their clocks agree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "fleet"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if a host of the fleet was lost, because the load was then incomplete."""
+    """Return invalid if a host of the fleet was lost, because the load was then incomplete."""
     hosts = hosts_of(run.facts)
     if not hosts:
         return CheckResult(NAME, Verdict.VALID, "one host drove", measured=False)

@@ -1,4 +1,7 @@
-"""Runs all checks over a run. A check that breaks down is 'unknown', never a pass."""
+"""Runs all checks over a run.
+
+The verdict of a check that raises an exception is unknown, never valid.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Which folder has the checks of a kind of record.
+# Package that holds the checks of each kind of record.
 FOLDERS: dict[str, ModuleType] = {
     KIND_RUN: assay.checks,
     KIND_CEILING: assay.checks.ceiling,
@@ -31,7 +34,7 @@ FOLDERS: dict[str, ModuleType] = {
 
 
 def find_checks(kind: str = KIND_RUN) -> Iterator[tuple[str, Callable[[Run], CheckResult]]]:
-    """Every module of a kind's folder that has a `check`, by name."""
+    """Yield the name and function of each check for a kind of record."""
     folder = FOLDERS[kind]
     for module_info in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
         module = importlib.import_module(module_info.name)
@@ -40,7 +43,7 @@ def find_checks(kind: str = KIND_RUN) -> Iterator[tuple[str, Callable[[Run], Che
 
 
 def judge(run: Run) -> list[CheckResult]:
-    """One result a check, worst first."""
+    """Return one result per check, worst first."""
     results = [_safely(name, check, run) for name, check in find_checks(run.kind)]
     return sorted(results, key=lambda result: -result.verdict)
 

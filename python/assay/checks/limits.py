@@ -19,7 +19,7 @@ NAME = "limits"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if more was used than was allowed; unknown if that is not known."""
+    """Return invalid if the engine used more than its limit, unknown if not measured."""
     request = run.facts["request"]
     limited = limits_used(run)
     asked_for = request.get("limits") or {}

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "mix"
-# Shares are told with as many digits as it takes to see that one is too small.
+# Shares are printed with enough digits to show that one is too small.
 DIGITS = 2
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if a type has less than its least share of the measured part.
+    """Return invalid if a transaction type has less than its required share of the measured part.
 
-    If operations are dealt from decks, unfinished decks may explain the difference. Then the run is
-    too short to decide, and the verdict is unknown.
+    If operations are dealt from decks, unfinished decks may explain the difference. If they may,
+    the run is too short to decide, and the verdict is unknown.
     """
     shares_min: dict[str, float] = run.facts["workload"].get("shares_min", {})
     if not shares_min:
@@ -65,7 +65,8 @@ def _may_be_undealt(run: Run, name: str, done: dict[str, int], total: int, least
     played = [operations[number] for number in phase.get("operations", [])]
     if not phase.get("deck") or name not in played:
         return False
-    # All clients are dealt from one deck; with waits each may hold a card that it has not sent.
+    # All clients draw from one deck; with waits, each client may hold an operation that it has not
+    # sent.
     held = phase["arrival"]["clients"] if phase.get("waits") else 0
     cards = phase["weights"][played.index(name)] + held
     missing = math.ceil(least * total) - done.get(name, 0)

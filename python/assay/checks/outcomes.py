@@ -1,4 +1,4 @@
-"""Checks that every operation is accounted for and succeeded."""
+"""Checks that every operation has an outcome and succeeded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OUTCOMES = {"ok", "skipped", "failed"}
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if an operation failed or `scheduled = ok + skipped + failed` does not hold."""
+    """Return invalid if an operation failed or outcomes do not add up to all operations."""
     events = plain(run.table("events"))
     if events.is_empty():
         return CheckResult(NAME, Verdict.UNKNOWN, "no operation was recorded")
@@ -75,8 +75,8 @@ def failure_of_all(run: Run) -> str | None:
 def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> CheckResult | None:
     """Return the verdict if every failure is a query that was cut off at its own time limit.
 
-    Only of plans that were forced, and of runs without a technique: how long these take is the
-    question, and a limit answers it.
+    The verdict applies to forced plans and to runs without a technique, for which a time limit
+    answers how long queries take.
     """
     request = run.facts["request"]
     searched = bool(request.get("forced") or request.get("without"))
@@ -93,10 +93,10 @@ def _cut_off_as_asked(run: Run, events: pl.DataFrame, failed: pl.DataFrame) -> C
 
 
 def _cut_off_by_the_end(run: Run, events: pl.DataFrame, skipped: pl.DataFrame) -> bool:
-    """Return True if no more was skipped than any load leaves waiting when it ends.
+    """Return True if the skipped operations are only those that any open load leaves at its end.
 
-    An operation that is due just before the end of an open load, and not started by then, is
-    skipped however fast the engine is.
+    An operation of an open load that is due just before the end may be skipped, however fast the
+    engine is.
     """
     load = load_of(run.facts)
     if load is None or load.shape != OPEN or skipped.is_empty():
@@ -125,7 +125,7 @@ def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
 
 
 def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str | None:
-    """Return how the events contradict themselves or the driver's counts; None if they do not."""
+    """Return a sentence on events that contradict each other or the driver's counts, or None."""
     unknown = set(events["outcome"]) - OUTCOMES
     if unknown:
         return f"events have outcomes that do not exist: {', '.join(sorted(unknown))}"
@@ -151,7 +151,7 @@ def _driver_counts(run: Run) -> dict[str, int] | None:
 
 
 def _crashes(run: Run) -> str:
-    """Return a sentence on a server that died and was restarted; empty if none did."""
+    """Return a sentence on server crashes and restarts; empty if the server did not crash."""
     crashes = run.facts.get("crashes", [])
     if not crashes:
         return ""

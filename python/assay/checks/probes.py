@@ -1,4 +1,4 @@
-"""Checks that the probes covered the whole run, and what they cost."""
+"""Checks that the probes covered the whole run, and that their cost was small."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "probes"
-# What they may cost depends on what was asked for: samples a second, or every request of a disk.
+# The cost of these probes depends on the request: samples per second, or every request of a disk.
 ASKED_FOR = ("profile", "requests")
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if a probe failed, left a gap, or cost more than its threshold."""
+    """Return unknown if a probe failed, left a gap, or cost more than its threshold."""
     probes = run.facts.get("probes")
     meter_error = (run.driver_report or {}).get("meter_error")
     if meter_error:
@@ -29,7 +29,7 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     if not probes:
         return CheckResult(NAME, Verdict.UNKNOWN, "no probe ran: resources were not measured")
-    # What asked an engine that was killed has ended with it; what it saw until then is looked at.
+    # Probes that query the engine end when it is killed; their samples until then are judged.
     killed = run.facts.get("fault") is not None
     for name, probe in probes.items():
         if probe["error"] and not killed:
@@ -58,12 +58,12 @@ def check(run: Run) -> CheckResult:
 
 
 def _interval_s(run: Run, probe: dict[str, Any]) -> float:
-    """Time between the samples of a probe: its own, or that of the run."""
+    """Return the seconds between samples of a probe: its own interval, or that of the run."""
     return float(probe.get("interval_s") or run.facts["request"]["probe_interval_s"])
 
 
 def _longest_gap_s(run: Run, stream: str) -> float:
-    """The longest time without a sample while it was measured, its edges included."""
+    """Return the longest time without a sample during the measured part, including its edges."""
     window = window_of(run)
     if window is None:
         return 0.0

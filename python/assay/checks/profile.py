@@ -25,7 +25,7 @@ PROBE = "profile"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if samples were lost, or if their CPU time differs from the measured CPU time."""
+    """Return unknown if samples were lost, or do not match the measured CPU time."""
     profile = read_profile(run)
     if profile is None:
         return CheckResult(NAME, Verdict.VALID, "not profiled: no CPU samples were asked for")
@@ -51,7 +51,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _lost_share(sampling: Sampling) -> float | None:
-    """Return the share of lost samples among all samples of the host, which share the buffers."""
+    """Return the share of lost samples among all samples of the host, which share buffers."""
     if sampling.lost is None:
         return None
     all_of_them = sampling.lost + sampling.taken + (sampling.elsewhere or 0)

@@ -23,7 +23,7 @@ NAME = "rate_held"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if operations started late, or waited in a queue that grew through the run."""
+    """Return invalid if operations started late, or if the queue of waiting operations grew."""
     load = load_of(run.facts)
     if load is None or load.shape != OPEN:
         return CheckResult(
@@ -57,13 +57,13 @@ def check(run: Run) -> CheckResult:
 
 
 def grew(went: Schedule, load: Load) -> bool:
-    """Return True if the backlog grew steadily, and beyond a moment's operations."""
+    """Return True if the backlog grew steadily, and by more than a short time's operations."""
     steadily = went.chance < BACKLOG_TREND_CHANCE_MAX
     return steadily and went.waiting_end > backlog_limit(went, load)
 
 
 def backlog_limit(went: Schedule, load: Load) -> float:
-    """Return how many operations may wait at the end: a short time's worth, or one per client."""
+    """Return the number of operations that may wait at the end, at least one per client."""
     return max(went.rate_per_s * BACKLOG_SECONDS_MAX, float(load.clients))
 
 

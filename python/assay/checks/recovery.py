@@ -1,4 +1,4 @@
-"""Checks that a recovered database has everything that had been acknowledged."""
+"""Checks that a recovered database has every write that was acknowledged."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "recovery"
-# What a recovered database is told to have been through.
+# Description of the crash that a database recovered from.
 AFTER = {"kill": "after SIGKILL", "copy": "from a copy of the device"}
 KEYS_TOLD = 3
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if something that was acknowledged is not there, or the engine did not start."""
+    """Return invalid if an acknowledged write is missing, or if the engine did not start."""
     recovered = looks(run)
     if not recovered:
         return _without_copies(run)
@@ -47,7 +47,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _without_copies(run: Run) -> CheckResult:
-    """Judge a run that asked no recovered database: it had none, or ended before."""
+    """Return the verdict for a run without queries of a recovered database."""
     if run.facts.get("fault") is not None:
         done = "the engine was killed, and the state of its database afterwards"
     elif run.facts.get("copies"):
@@ -73,7 +73,7 @@ def _held(recovered: list[RecoveredCopy], acknowledged: int, operation: str) -> 
 
 
 def _keys(run: Run, worst: RecoveredCopy) -> str:
-    """The first keys that were lost, such as `w_id 1, d_id 3, o_id 3120`."""
+    """Return the first lost keys, such as `w_id 1, d_id 3, o_id 3120`."""
     names = run.facts["workload"]["receipt"]["names"]
     keys = [
         ", ".join(f"{name} {value}" for name, value in zip(names, key, strict=True))

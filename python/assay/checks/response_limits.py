@@ -1,4 +1,4 @@
-"""Checks that nine of ten executions of each type met its response time limit."""
+"""Checks that the 90th percentile of each type's latency is within its response time limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "response_limits"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if the 90th percentile of a type's latency is above its limit."""
+    """Return invalid if the 90th percentile of a type's latency is above its limit."""
     limits_s: dict[str, float] = run.facts["workload"].get("limits_s", {})
     load = summarise_load(run) if limits_s else None
     if not limits_s or load is None:

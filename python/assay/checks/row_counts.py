@@ -1,4 +1,4 @@
-"""Checks that each execution returned as many rows as the workload declares."""
+"""Checks that each execution returned the number of rows that the workload declares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = "row_counts"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if an execution that succeeded returned another number of rows."""
+    """Return invalid if a successful execution returned another number of rows."""
     rows_expected: dict[str, int | list[int]] = run.facts["workload"].get("rows_expected", {})
     if not rows_expected or not run.facts["engine"]["answers"]:
         reason = "rows not counted: no operation says how many it returns"
@@ -43,7 +43,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _counted(run: Run, rows_expected: dict[str, int | list[int]]) -> pl.DataFrame:
-    """Executions that succeeded, of operations whose rows are known; with their `least`, `most`."""
+    """Return successful executions of operations with known row counts, in `least` and `most`."""
     bounds = {
         name: [rows, rows] if isinstance(rows, int) else rows
         for name, rows in rows_expected.items()

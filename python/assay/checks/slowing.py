@@ -26,7 +26,7 @@ DISK = "disk"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if it ended early; unknown if the factor was missed, or much was not slowed."""
+    """Return invalid if slowing ended early, unknown if the factor was missed."""
     asked = run.facts["request"].get("slow")
     if not asked:
         return CheckResult(NAME, Verdict.VALID, "not slowed: no slowing was requested")
@@ -58,7 +58,7 @@ def _factor(done: Slowing) -> CheckResult | None:
 
 
 def _overlooked(run: Run, done: Slowing) -> CheckResult | None:
-    """Compares what was reckoned with what the kernel counted of the engine's processes."""
+    """Compare the CPU time that slowing counted with the kernel's count for the same processes."""
     used = window_accounts(run)
     if used is None or not used.knows_engine:
         return None
@@ -107,7 +107,7 @@ def _as_asked(done: Slowing, cost: float) -> CheckResult:
 
 
 def _seconds(run: Run) -> float:
-    """Return for how many seconds the engine was watched."""
+    """Return the number of seconds for which the engine was watched."""
     times = run.table("slowing")["time_ns"].to_list()
     return float(times[-1] - times[0]) / NS_PER_S
 

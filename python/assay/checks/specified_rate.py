@@ -1,4 +1,4 @@
-"""Checks that the rate is possible for clients with the specification's think times."""
+"""Checks that an open load's rate is possible for clients with the specification's think times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "specified_rate"
 
 
 def check(run: Run) -> CheckResult:
-    """Invalid if the rate is outside of its bounds by more than chance; they hold with waits."""
+    """Return invalid if the rate is outside its bounds by more than chance."""
     mix = transactions(run, summarise_load(run))
     rate = None if mix is None else mix.rate
     if rate is None or rate.least is None or rate.most is None:

@@ -1,4 +1,4 @@
-"""Checks that the run began in the requested state: cold, warm or as loaded."""
+"""Checks that the run began in the requested state: cold, os-warm, loaded or hot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME = "state"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if data that were to be on disk were in memory, or the other way round."""
+    """Return unknown if data were in memory that should be on disk only, or the reverse."""
     state = starting_state(run)
     if state is None:
         return CheckResult(NAME, Verdict.VALID, "the state of caches is not in the record")
@@ -36,7 +36,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _by_load(state: StartingState, *, died: bool) -> CheckResult:
-    """Return the verdict for a run that starts as loading left it: the loader must still run."""
+    """Return the verdict for a run that starts in state `loaded`: its loader must still run."""
     if died:
         return _not_reached(state, "the process that loaded the data died and was restarted")
     if not state.loaded_by_measured:
@@ -79,10 +79,10 @@ def _judged(state: StartingState) -> CheckResult:
 
 
 def _past_the_cache(state: StartingState, seen: str, share: float) -> CheckResult:
-    """An engine may read its files without the page cache, which then warms nothing.
+    """Return the verdict for an engine that may read its files without the page cache.
 
-    Small reads are of programs, and what is more than the data is of other files, too: neither
-    tells anything of the data.
+    Small reads may be of programs, and reads larger than the data include other files, so neither
+    shows where the data were.
     """
     read, data = state.first_read_bytes or 0, state.data_bytes or 0
     if not state.page_cache:
@@ -102,10 +102,10 @@ def _past_the_cache(state: StartingState, seen: str, share: float) -> CheckResul
 
 
 def _by_reads(state: StartingState, seen: str, share: float) -> CheckResult:
-    """A cold engine's first query has to read, unless what it needs was brought in before it.
+    """Return the verdict from the first query's reads, which a cold engine needs for data on disk.
 
-    By the engine's start, as the page cache shows, or by refresh functions; or its plan names no
-    table.
+    A cold engine's first query need not read if the engine's start or refresh functions read the
+    data, or if the plan names no table.
     """
     brought = state.start_brought_bytes
     if state.first_read_bytes is None:

@@ -16,7 +16,7 @@ NAME = "steal"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if more than the threshold of the machine was stolen."""
+    """Return unknown if the hypervisor stole more of the machine's CPU time than the threshold."""
     used = window_accounts(run)
     if used is None or used.steal_s is None:
         reason = "stolen time not measured: there are no CPU samples around the measured part"

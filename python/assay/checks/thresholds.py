@@ -1,55 +1,56 @@
-"""Every numeric threshold of the checks; docs/numbers/checks.md repeats them (tested).
+"""All numeric thresholds of the checks; docs/numbers/checks.md repeats them (tested).
 
-A noisy machine makes a run 'unknown': the numbers are there, and the reader is warned.
+A noisy machine makes a run unknown: its figures are shown with a warning.
 """
 
-# Hypervisor took this share of the machine: the engine had less than it seems.
+# Maximum share of the machine's CPU time that the hypervisor may steal.
 STEAL_SHARE_MAX = 0.05
-# Others used this share of the machine's CPUs.
+# Maximum share of the machine's CPUs that other processes may use.
 BACKGROUND_SHARE_MAX = 0.10
-# Two samples of a probe may be this many intervals apart.
+# Maximum gap between two samples of a probe, in sampling intervals.
 PROBE_GAP_INTERVALS_MAX = 10.0
-# Moments of hosts that drive together may be this far apart on the run's clock.
+# Maximum clock difference in seconds between hosts that drive together.
 CLOCK_UNCERTAINTY_S_MAX = 0.02
-# The load generator's share of the CPUs it may use, where it is a process of its own.
+# Maximum share of the CPUs available to a load generator in its own process.
 CLIENT_SHARE_MAX = 0.80
-# The driver's lag may be this share of latency, each by its 99th percentile, ...
+# Maximum driver lag as a share of latency, both at the 99th percentile, ...
 DRIVER_LAG_SHARE_MAX = 0.05
-# ... and is of no concern below so many seconds.
+# ... which is judged only if the lag is above this many seconds.
 DRIVER_LAG_S_MIN = 1e-4
-# Probes may use this share of one core, without the one that takes CPU samples.
+# Maximum share of one core that probes may use, without the CPU profile.
 PROBE_CORE_SHARE_MAX = 0.02
-# In an open load this share of the operations starts within a second of when it was due.
+# Minimum share of an open load's operations that start within a second of their due time.
 ON_TIME_SHARE_MIN = 0.95
-# Waiting operations at the end of an open load, in seconds of its rate.
+# Maximum number of operations that may wait at the end of an open load, in seconds of its rate.
 BACKLOG_SECONDS_MAX = 0.1
-# A backlog that does not grow has a trend as steady as this one by chance.
+# Maximum probability that a backlog without growth shows a trend this steady by chance.
 BACKLOG_TREND_CHANCE_MAX = 0.01
-# Sampling and unwinding may use this share of one core.
+# Maximum share of one core that sampling and unwinding of the CPU profile may use.
 PROFILE_CORE_SHARE_MAX = 0.05
-# CPU seconds that samples stand for may differ from the kernel's count by this share of it.
+# Maximum difference between the CPU seconds of samples and of the kernel, as a share of the
+# kernel's.
 PROFILE_DIFFERENCE_MAX = 0.03
-# Of the samples that were due this share may be lost.
+# Maximum share of lost CPU samples.
 SAMPLES_LOST_SHARE_MAX = 0.01
-# A cold run begins with this share of the data files in memory at most.
+# Maximum share of the data files in memory at the start of a cold run.
 COLD_RESIDENT_SHARE_MAX = 0.05
-# An os-warm run begins with this share of them in memory at least.
+# Minimum share of the data files in memory at the start of an os-warm run.
 WARM_RESIDENT_SHARE_MIN = 0.95
-# What an engine reads of its programs and libraries in its first query comes to no more than this.
+# Maximum bytes of programs and libraries that an engine reads in its first query.
 PROGRAMS_READ_BYTES_MAX = 1 << 28
-# What is limited may be used by this share more than was allowed, and the limit is still one.
+# Maximum share by which the use of a limited resource may exceed its limit.
 LIMIT_EXCESS_SHARE_MAX = 0.1
-# Others moved this share of a trial's own bytes on the device: it was disturbed.
+# A disk trial is disturbed if other programs moved this share of its own bytes on the device.
 CEILING_OTHERS_BYTES_SHARE_MAX = 0.05
-# This share of a ceiling's trials of the disk may be disturbed.
+# Maximum share of a ceiling's disk trials that may be disturbed.
 CEILING_DISTURBED_SHARE_MAX = 0.10
-# A resource that was to be slower may be so by a part of this more or less than was asked.
+# Maximum relative difference between the measured and the requested factor of slowing.
 SLOWED_DIFFERENCE_MAX = 0.03
-# Of the engine's CPU time this share may be overlooked by what slows it.
+# Maximum share of the engine's CPU time that the slowing may overlook.
 SLOWED_OVERLOOKED_MAX = 0.10
-# Of what the disk read this share may be read while the engine stands still.
+# Maximum share of disk reads that may happen while the engine is stopped.
 SLOWED_AHEAD_SHARE_MAX = 0.10
-# What slows the engine may use this share of one core.
+# Maximum share of one core that the slowing itself may use.
 SLOWER_CORE_SHARE_MAX = 0.10
-# So many standard errors beyond its bound a specified rate may be by chance.
+# Number of standard errors by which a specified rate may exceed its bound by chance.
 RATE_ERRORS_MAX = 2.0

@@ -1,1 +1,1 @@
-"""The command line: one file a verb, in rooms by the sections of `assay --help`."""
+"""The command line: one file per command, in folders by the sections of `assay --help`."""

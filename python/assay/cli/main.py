@@ -1,4 +1,6 @@
-"""The command `assay`: its verbs, its exit codes. Verbs import what they need when they are called.
+"""The command `assay`: its subcommands and its exit codes.
+
+Subcommands import the modules that they need when they are called.
 
 Exit codes: 0 done (with --strict only if valid); 1 usage or configuration; 2 the run failed or was
 stopped, its partial record is kept; 3 the run is invalid; 4 a gate found a regression; 5 no setting
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 CODE_OF_TYPER_FOR_CTRL_C = 130
-# Modules and documents stay until the end: with Python's 700, a seventh of a short run's CPU time
-# is spent on looking for garbage among them.
+# Number of new objects before a garbage collection. Modules and documents live until the end, so
+# Python's default of 700 would spend a seventh of a short run's CPU time on searching them.
 OBJECTS_PER_COLLECTION = 200_000
 
 app = typer.Typer(
@@ -75,7 +77,7 @@ def top(
 def run_command(arguments: list[str] | None = None) -> int:
     """Runs the command line and returns its exit code. Every error is one clear message.
 
-    So is a record that is not as it was sealed, whichever command opened it.
+    A record that was changed after its seal also causes a message, whichever command opened it.
     """
     from assay.record.damage import hearing_damage
 
@@ -87,7 +89,7 @@ def run_command(arguments: list[str] | None = None) -> int:
 
 
 def _called(arguments: list[str] | None, damaged: list[str]) -> int:
-    """Call the command and return its exit code; an error takes its sentence out of `damaged`."""
+    """Call the command and return its exit code; an error removes its sentence from `damaged`."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         _refuse_nul(arguments or [])
@@ -106,9 +108,9 @@ def _called(arguments: list[str] | None, damaged: list[str]) -> int:
 
 
 def _ended_by(error: Exception, damaged: list[str]) -> tuple[str, int]:
-    """Return the sentence and the exit code of an error; `damaged` loses a sentence it explains."""
+    """Return sentence and exit code of an error; `damaged` loses a sentence that it explains."""
     if isinstance(error, typer.TyperException):
-        # Typer's own words with its suggestion, which plain str() leaves out.
+        # Typer's message includes its suggestion, which plain str() omits.
         message = getattr(error, "format_message", error.__str__)()
         return message, UsageError.exit_code
     of_record = isinstance(error, RecordUnreadableError) or not isinstance(error, AssayError)
@@ -120,14 +122,14 @@ def _ended_by(error: Exception, damaged: list[str]) -> tuple[str, int]:
 
 
 def _refuse_nul(arguments: list[str]) -> None:
-    """Refuse arguments that no file and no server can be named by."""
+    """Refuse arguments with a NUL character, which no file name or address contains."""
     for argument in arguments:
         if "\0" in argument:
             raise UsageError(f"{argument}: there is a NUL character in it")
 
 
 def _keys(verb: str) -> dict[str, str]:
-    """The parameter that each long option of a verb sets."""
+    """Return the parameter of each long option of a command."""
     return {
         option.removeprefix("--").replace("-", "_"): parameter.name
         for parameter in command_of(verb).params
@@ -137,11 +139,11 @@ def _keys(verb: str) -> dict[str, str]:
 
 
 def _unexpected(error: Exception) -> tuple[str, int]:
-    """Return the message and the exit code of an error that nobody foresaw."""
+    """Return the message and the exit code of an unexpected error."""
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         message = f"{error.filename}: it is too long for the name of a file"
         return message, UsageError.exit_code
-    # A defect of ours is told as one, with its trace.
+    # A defect of Assay is reported as one, with its trace.
     traceback.print_exception(error)
     message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
     return message, RunFailedError.exit_code

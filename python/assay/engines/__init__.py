@@ -1,1 +1,4 @@
-"""Recipes for database products. Engines are found by scanning folders and entry points."""
+"""Recipes that obtain, start and query database products.
+
+Engines are found in folders and in entry points of packages.
+"""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-# What settings are for.
+# Purposes of settings.
 ROLES = (
     "work_memory",
     "cache",
@@ -35,16 +35,19 @@ RunningChange = Literal["index", "statistics", "vacuum", "setting"]
 
 
 class CannotError(Exception):
-    """Error: an engine cannot carry out the advice. The message says why."""
+    """Error of an engine that cannot carry out advice.
+
+    The error message says why.
+    """
 
 
 class CheaperValue(BaseModel):
-    """A value of a setting with which commits wait less.
+    """A value of a setting that shortens commits.
 
     Attributes:
         value: Value in the engine's form.
-        but: Disadvantage of the value, in words.
-        alike: Other values with which commits wait no more than with it.
+        but: Disadvantage of the value.
+        alike: Other values with which commits wait no longer.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,11 +62,12 @@ class SettingFacts(BaseModel):
 
     Attributes:
         name: Name of the setting in the engine.
-        values: Form of a value.
-        on, off: Values of a switch.
-        limits: Consumer that a memory setting limits, or event that a timeout waits for, in words.
-        cheaper: The value with which commits wait less, and its disadvantage in words.
-        needs: Another setting and its values, in lower case, without which this one does nothing.
+        values: Form of its values.
+        on, off: Values of the setting that switch it on and off.
+        limits: Consumer that a memory setting limits, or event that a timeout waits for.
+        cheaper: Value that shortens commits, and its disadvantage.
+        needs: Another setting with values, in lower case, that this setting requires to have an
+            effect.
         session: Whether each session can have its own value.
         restart: Whether a new value requires a restart of the server.
     """
@@ -86,11 +90,11 @@ class CostlyFacts(BaseModel):
 
     Attributes:
         setting: Name of the setting in the engine.
-        values: Values that cost, in lower case.
-        above: Numbers above this have a cost; None if no number has.
-        part: Path of the node of the time tree in which it costs.
-        says: Behaviour of the engine with such a value.
-        default: The value without this cost.
+        values: Values that cost time, in lower case.
+        above: Numbers above this cost time; None if no number does.
+        part: Path of the node in the time tree that contains the cost.
+        says: Behaviour of the engine with a costly value.
+        default: Value without this cost.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -104,12 +108,12 @@ class CostlyFacts(BaseModel):
 
 
 class RunningFacts(BaseModel):
-    """The declared ways to make a change on a server that others use meanwhile.
+    """The declared ways to make a change on a server that other clients use.
 
     Attributes:
-        make: File of SQL that makes it.
+        make: SQL file that makes the change.
         undo: SQL file that reverts the change; None if no statement can.
-        costs: Disadvantages of the change, as a clause.
+        costs: Disadvantages of the change, worded as a clause.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -120,22 +124,25 @@ class RunningFacts(BaseModel):
 
 
 class AdviceFacts(BaseModel):
-    """`advice.toml`. Unknown keys are errors.
+    """The content of `advice.toml`.
+
+    Unknown keys of `advice.toml` are errors.
 
     Attributes:
-        quote: Quote character for names in SQL. It is doubled within a name.
-        expressions: Whether an index may be of an expression.
-        by_column: Whether tables are stored column by column, so that scans read on fast.
+        quote: Quote character for names in SQL. The quote character is doubled within a name.
+        expressions: Whether an index on an expression is possible.
+        by_column: Whether tables are stored by column, so that scans read them fast.
         sizes: Units of sizes, with their number of bytes.
-        sizes_in_sql: Whether a size in SQL has these units. Otherwise it is a number of bytes.
+        sizes_in_sql: Whether sizes in SQL are written with these units; otherwise a size is a
+            number of bytes.
         settings: Settings by role.
-        statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index;
-            that of a trigger, which switches it off, has `$trigger` and `$table`.
-        running: Statements for a server that others use, by action.
-        beside: Side effects of a statement, in words.
+        statements: SQL files by purpose, with `$table`, `$columns` and `$name` of an index. The
+            file that switches off a trigger has `$trigger` and `$table`.
+        running: Statements by action for a server that other clients use.
+        beside: Side effects of a statement.
         costly: Settings that cost time by themselves.
         upkeep: Settings that pace maintenance, by the engine's name of the work.
-        without: Roles and statements that the engine has no need of, each with the reason.
+        without: Roles and statements that the engine does not need, each with the reason.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -162,14 +169,14 @@ class AdviceFacts(BaseModel):
         return settings
 
     def setting(self, role: str, value: str) -> tuple[str, str]:
-        """Name and value of the setting of a role, as the engine takes them.
+        """Return the name and value of a role's setting, in the engine's form.
 
         Args:
             role: The role, one of `ROLES`.
             value: Bytes or a count in digits, `on` or `off`.
 
         Raises:
-            CannotError: If the engine has none, or the value is not of its sort.
+            CannotError: If the engine has no such setting, or the value has a wrong form.
         """
         if role not in self.settings:
             raise CannotError(self.without.get(role, f"it has no setting for {_spaced(role)}"))
@@ -185,7 +192,7 @@ class AdviceFacts(BaseModel):
         expression: str | None = None,
         trigger: str = "",
     ) -> str:
-        """A file's SQL with the names in it, quoted; an index may be of an expression."""
+        """Return a file's SQL with quoted names filled in; `expression` is for an index."""
         return statement_of(
             template, table, columns, expression=expression, trigger=trigger, quote=self.quote
         )
@@ -198,7 +205,7 @@ class AdviceFacts(BaseModel):
         raise CannotError(f"{value!r} is no value of {facts.name} (it takes a {facts.values})")
 
     def _size(self, size_bytes: int) -> str:
-        """In the largest word that it is a whole number of, rounded up to one of the smallest."""
+        """Return a size in the largest unit that divides it, else rounded up in the smallest."""
         units = sorted(self.sizes.items(), key=lambda word: -word[1])
         if not units:
             return str(size_bytes)
@@ -210,10 +217,10 @@ class AdviceFacts(BaseModel):
 
 
 def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
-    """Return the facts of one `advice.toml`, after a check that its SQL files exist.
+    """Return the facts of one `advice.toml`, whose SQL files must exist.
 
     Raises:
-        EngineError: If the file has an error. The message has file, key and remedy.
+        EngineError: If the file has an error. The error message has file, key and remedy.
     """
     try:
         facts = AdviceFacts.model_validate(document)
@@ -234,7 +241,7 @@ def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
 
 
 def running_files(facts: RunningFacts) -> tuple[str, ...]:
-    """Return the files of SQL that make a change and take it back."""
+    """Return the SQL files that make a change and undo it."""
     return (facts.make,) if facts.undo is None else (facts.make, facts.undo)
 
 

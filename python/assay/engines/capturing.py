@@ -24,7 +24,7 @@ class ReadsLogs(Protocol):
         ...
 
     def constants(self) -> Grammar:
-        """Return how its statements write constants."""
+        """Return the syntax of constants in the engine's statements."""
         ...
 
 
@@ -41,5 +41,5 @@ class CountsStatements(Protocol):
         ...
 
     def constants(self) -> Grammar:
-        """Return how its statements write constants."""
+        """Return the syntax of constants in the engine's statements."""
         ...

@@ -1,7 +1,7 @@
-"""Contracts for checking foreign statements: keep them from writing, and try them.
+"""Contracts for checking a user's statements: keep them from writing, and prepare them.
 
-Both are protocols that complete `assay.engines.contract`. Without them, the effect of a statement
-is known only from its text, and a wrong name only from its first execution.
+The protocols of this module complete `assay.engines.contract`. Without these protocols, the effect
+of a statement is known only from its text, and a wrong name is found at its first execution.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address, Instance
 
-# What a refused statement names that is not there or not allowed; `other` is anything else.
+# Kind of missing or forbidden object that a refused statement names; `other` is anything else.
 RefusalKind = Literal["table", "column", "function", "schema", "permission", "syntax", "other"]
 
 
@@ -27,22 +27,22 @@ class ReadsOnly(Protocol):
 
     @property
     def reads_only_by(self) -> str:
-        """The means by which sessions are read only, for people, such as a setting."""
+        """Return the means by which sessions are read only, such as a setting, for readers."""
         ...
 
     def read_only(self, address: Address) -> Address:
-        """Return the address whose connections read only, those for administration among them."""
+        """Return the address whose connections only read, including those for administration."""
         ...
 
 
 @runtime_checkable
 class ReadsOnlyByTransaction(Protocol):
-    """Servers that may be reached by connections that keep no setting, as behind a pooler."""
+    """The contract of servers whose connections may not keep settings, as behind a pooler."""
 
     def read_only_transaction(self, instance: Instance) -> str | None:
         """Return the statement that begins a transaction that refuses writes.
 
-        The result is None if the instance's connections refuse writes by themselves, or may write.
+        The result is None if the instance's connections refuse writes themselves, or may write.
         """
         ...
 
@@ -53,34 +53,40 @@ class OpensFiles(Protocol):
 
     @property
     def reads_only_by(self) -> str:
-        """The means by which a file is opened read only, for readers."""
+        """Return the means by which a file is opened read only, for readers."""
         ...
 
     def file(self, dsn: str) -> Path:
-        """Return the file that a DSN names. Raises `EngineError` if it does not exist."""
+        """Return the file that a DSN names.
+
+        Raises `EngineError` if the file does not exist.
+        """
         ...
 
 
 @runtime_checkable
 class ChangesFiles(Protocol):
-    """Engines that open files (`OpensFiles`) and can revert a change of one exactly."""
+    """The contract of engines that open files (`OpensFiles`) and can revert a change exactly."""
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
-        """Return the statements that take a change back, as the file is before it.
+        """Return the statements that revert a change and restore the file's current state.
 
         Args:
             instance: Instance with the file, opened for reading.
-            make: Statements of the change.
-            undo: The statements that people are shown for it.
+            make: Statements that make the change.
+            undo: Statements that users are shown to revert it.
 
         Raises:
-            EngineError: If the change cannot be made, such as an index that is there already.
+            EngineError: If the change cannot be made, for example because the index exists already.
         """
         ...
 
 
 def named_file(dsn: str, scheme: str) -> Path:
-    """Return the file of `scheme:PATH` or `scheme:///PATH`. Raises `EngineError`: none is there."""
+    """Return the file of `scheme:PATH` or `scheme:///PATH`.
+
+    Raises `EngineError` if the file does not exist.
+    """
     path = Path(dsn.removeprefix(f"{scheme}:").removeprefix("//")).expanduser().absolute()
     if not path.is_file():
         raise EngineError(
@@ -91,20 +97,20 @@ def named_file(dsn: str, scheme: str) -> Path:
 
 @runtime_checkable
 class TellsDialects(Protocol):
-    """Engines whose SQL dialect depends on the product behind the address."""
+    """The contract of engines whose SQL dialect depends on the product behind the address."""
 
     def dialects_at(self, dsn: str) -> tuple[str, ...]:
-        """Dialects of the product, the own one first; empty if the product is not known."""
+        """Return the product's dialects, its own first; empty if the product is not known."""
         ...
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A statement that is to be prepared.
+    """A statement to prepare.
 
     Attributes:
         text: Statement with `$1`, `$2`, ... for its values.
-        values: One draw of its values; None if they are not known before execution.
+        values: One set of its values; None if they are not known before execution.
     """
 
     text: str
@@ -118,9 +124,9 @@ class Refusal:
     Attributes:
         kind: Kind of error.
         message: The server's message in one line, without the product's name.
-        name: The wrong name, as the server quotes it. None means it quotes none.
+        name: The wrong name, as the server quotes it; None means the message quotes no name.
         position: Position in the text, from 0; None if not reported.
-        grant: The statement that grants the missing permission.
+        grant: Statement that grants the missing permission.
     """
 
     kind: RefusalKind
@@ -149,13 +155,13 @@ class Tried:
 
 @dataclass(frozen=True)
 class KnownTable:
-    """A table or view that the connection may look up.
+    """A table or view that the connection may access.
 
     Attributes:
         schema: Schema of the table; empty if it has none.
-        name: Its name.
-        columns: Its columns in order.
-        visible: Whether its name alone finds it.
+        name: Name of the table.
+        columns: Names of its columns in order.
+        visible: Whether its name is found without the schema.
     """
 
     schema: str
@@ -166,27 +172,30 @@ class KnownTable:
 
 @runtime_checkable
 class TriesStatements(Protocol):
-    """Engines that prepare statements without executing them."""
+    """The contract of engines that prepare statements without executing them."""
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
         """Prepare the statements of each operation, and estimate their cost if that is cheap.
 
-        Nothing is executed but settings of the session between them, which are undone. Raises
+        Only session settings between the statements are executed, and then undone. Raises
         `EngineError` if the connection is lost.
         """
         ...
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """Tables with their columns, for the nearest name. Raises `EngineError`."""
+        """Return tables with their columns, to suggest similar names.
+
+        Raises `EngineError`.
+        """
         ...
 
 
 @runtime_checkable
 class TellsPooler(Protocol):
-    """Servers in front of which a pooler may stand, such as PgBouncer."""
+    """The contract of servers that may be behind a pooler, such as PgBouncer."""
 
     def is_pooled(self, instance: Instance) -> bool:
-        """Return whether another program takes the connection and passes statements on."""
+        """Return True if a pooler accepts the connection and forwards statements."""
         ...

@@ -15,19 +15,20 @@ SOURCE, HEAP = "jvm", "heap"
 NS_PER_MS = NS_PER_S / 1_000
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
-# `GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms`: the engine stands still.
+# Example of a pause: `GC(7) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.123ms`.
 _PAUSE = re.compile(r"\bPause .*?(\d+)[KMG]->(\d+)([KMG])\((\d+)([KMG])\) ([\d.]+)ms")
 
 
 def log_options(log: Path) -> list[str]:
-    """Return the options of Java that have it write a line a pause into a file."""
+    """Return the Java options that log one line per pause to a file."""
     return [f"-Xlog:gc:file={log}:uptime:filecount=0"]
 
 
 class CollectionsReader:
-    """Counts pauses of a log that grows: how many, how long together, the heap after the last.
+    """Reads pauses from a growing log: their number, total time, and the heap after the last.
 
-    It is a `assay.probes.contract.CounterReader`. A log that is not there yet has no rows.
+    The reader implements `assay.probes.contract.CounterReader`. A log file that does not exist yet
+    has no rows.
     """
 
     def __init__(self, log: Path) -> None:

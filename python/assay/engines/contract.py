@@ -1,8 +1,8 @@
 """The contract of an engine: facts in `engine.toml`, behaviour in `engine.py`.
 
-There are two kinds of engines. An `Embedded` one runs in the driver's process. A `Server` has its
-own processes, which the run starts through the guardian. Clients connect by its address, as they do
-to a server that runs already.
+There are two kinds of engines: embedded ones and servers. An `Embedded` engine runs in the driver's
+process. A `Server` engine has its own processes, which the run starts through the guardian. Clients
+connect to the server's address, just as to a running server.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 
 class EngineError(AssayError):
-    """An engine could not be obtained, configured or started: exit code 1."""
+    """Error: an engine could not be obtained, configured or started; exit code 1."""
 
 
 class Tell(Protocol):
-    """Hears how far a long piece of work is."""
+    """Receives the progress of a long operation."""
 
     def __call__(self, phase: str, done: float, expected: float | None, unit: str) -> None:
-        """`done` of `expected` (None: not known) units of a phase."""
+        """Report that `done` of `expected` units of a phase are complete; None means unknown."""
         ...
 
 
 def tell_nobody(phase: str, done: float, expected: float | None, unit: str) -> None:
-    """Ignore progress, for work that is not watched."""
+    """Ignore progress that nobody watches."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The product that is wanted: engine, version and source.
+    """The requested product: engine, version and source.
 
     Attributes:
-        version: Version after the `@`: `18` or `18.6`. None means the engine's default.
-        bin_dir: Programs that are there already, instead of any that are obtained.
-        cache: Directory of obtained engines.
+        version: Version after the `@`: `18` or `18.6`; None means the engine's default.
+        bin_dir: Directory of existing programs, used instead of downloaded ones.
+        cache: Directory of downloaded engines.
     """
 
     cache: Path
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Product:
-    """A product that is installed.
+    """An installed product.
 
     Attributes:
         version: The full version, as the product reports it.
@@ -68,10 +68,12 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """The directories of one instance. `data` has the files that must survive a restart.
+    """The directories and files of one engine instance.
 
-    `file` is the user's database file, which is used instead of `data`. With `reads_only` it is
-    opened only for reading.
+    `data` holds the files that must survive a restart.
+
+    `file` is the user's database file, which is used instead of `data`. With `reads_only`, the file
+    is opened only for reading.
     """
 
     data: Path
@@ -80,14 +82,17 @@ class Place:
     reads_only: bool = False
 
 
-# How a server is reached: values that go to the driver's host over its control socket, never to a
-# command line, a log or the record (they may hold a password).
+# Address of a server: values that the driver's host receives over its control socket. They may hold
+# a password and are never in a command line, a log or the record.
 Address = dict[str, Any]
 
 
 @dataclass
 class Instance:
-    """A running engine. Only the engine itself uses `handle`."""
+    """A running engine.
+
+    Only the engine itself uses its `handle`.
+    """
 
     settings: Mapping[str, str]
     handle: Any = field(repr=False)
@@ -96,24 +101,27 @@ class Instance:
 
 
 class Engine(Protocol):
-    """A recipe for one database product."""
+    """The contract of a recipe for one database product."""
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Obtain the product if needed. `EngineError` says how to fix a failure."""
+        """Obtain the product if needed.
+
+        The `EngineError` says how to fix a failure.
+        """
         ...
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Settings as the product reports them, without secrets."""
+        """Return settings as the product reports them, without secrets."""
         ...
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One session a client, as the driver takes them; values are drawn from the seed."""
+        """Return one session per client for the driver; values are drawn from the seed."""
         ...
 
 
 @runtime_checkable
 class SharesSessions(Protocol):
-    """Engines that several hosts can drive, each with a share of the sessions."""
+    """The contract of engines that several hosts can drive, each with a share of the sessions."""
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
@@ -124,7 +132,7 @@ class SharesSessions(Protocol):
 
 @runtime_checkable
 class TellsPort(Protocol):
-    """Servers that are reached by TCP, so that their processes can be found on their own host."""
+    """The contract of servers that use TCP, so that their processes can be found on their host."""
 
     def port(self, instance: Instance) -> int | None:
         """Return the port of the connection; None if it does not use TCP."""
@@ -133,40 +141,50 @@ class TellsPort(Protocol):
 
 @runtime_checkable
 class Embedded(Protocol):
-    """Engines in the driver's host. Starting one instance twice is a programmer's error."""
+    """The contract of engines in the driver's host process.
+
+    Starting an instance twice is a programming error.
+    """
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Starts an instance. `EngineError` names a wrong setting and how to fix it."""
+        """Start an instance.
+
+        The `EngineError` names a wrong setting and how to fix it.
+        """
         ...
 
     def stop(self, instance: Instance) -> None:
-        """Stops it in the product's own way."""
+        """Stop the instance in the product's own way."""
         ...
 
 
 class Launcher(Protocol):
-    """Starts processes for a server engine; every one of them ends with the run.
+    """Starts processes for a server engine; all end with the run.
 
-    For root, programs run as an unprivileged user, who owns the directories given to `own`.
+    If Assay runs as root, programs run as an unprivileged user, who owns the directories given to
+    `own`.
     """
 
     @property
     def scratch(self) -> Path:
-        """A directory of the instance for sockets and files, owned by the user of the programs."""
+        """Return the instance's directory for sockets and files, owned by the programs' user."""
         ...
 
     def own(self, path: Path) -> None:
-        """Gives a file or a whole directory to the user that programs run as."""
+        """Give a file or a whole directory to the user that programs run as."""
         ...
 
     def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
-        """Runs a program to its end. Raises `EngineError` with its last output if it fails."""
+        """Run a program until it ends.
+
+        Raises `EngineError` with the program's last output if it fails.
+        """
         ...
 
     def serve(
         self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float
     ) -> int:
-        """Starts the server, one an instance; returns its process id."""
+        """Start the server, once per instance, and return its process id."""
         ...
 
     def serve_node(
@@ -177,18 +195,18 @@ class Launcher(Protocol):
         stop_signal: str,
         stop_grace_s: float,
     ) -> int:
-        """Starts one process of a server that is several; returns its process id.
+        """Start one process of a server that has several, and return its process id.
 
-        All of them are the server: followed, metered, limited and stopped together, the last one
-        first. Its log has the node's name.
+        All processes of the server are followed, metered, limited and stopped together, the last
+        one first. The log of the process has the node's name.
         """
         ...
 
     def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
-        """Starts a process beside the server, such as a bridge to it; returns its process id.
+        """Start a helper process beside the server, such as a bridge, and return its process id.
 
-        Its CPU time has a separate account, which is neither the server's nor the driver's. Its log
-        has the account's name.
+        The helper's CPU time has its own account, separate from the server's and the driver's. The
+        helper's log has the account's name.
         """
         ...
 
@@ -199,41 +217,44 @@ class Launcher(Protocol):
 
 @runtime_checkable
 class Server(Protocol):
-    """Engines with processes of their own, and servers that run already."""
+    """The contract of engines with processes of their own, including running servers."""
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a server on `place`, waits until it answers, and returns its address.
+        """Start a server on `place`, wait until it answers, and return its address.
 
-        `place` is empty, or in the state after an orderly stop. `EngineError` says how to fix a
+        `place` is empty, or in the state after an orderly stop. The `EngineError` says how to fix a
         failure.
         """
         ...
 
     def address(self, dsn: str) -> Address:
-        """The address of a running server. Raises `EngineError` if it cannot be read."""
+        """Return the address of a running server.
+
+        Raises `EngineError` for an invalid DSN.
+        """
         ...
 
     def attach(self, address: Address) -> Instance:
-        """Connects for administration.
+        """Connect for administration.
 
         Raises:
-            EngineError: If the connection fails. The message distinguishes refusal, wrong password
-                and wrong name, each with a remedy.
+            EngineError: If the connection fails. The error message distinguishes refusal, wrong
+                password and wrong name, each with a remedy.
         """
         ...
 
     def detach(self, instance: Instance) -> None:
-        """Ends the connection of `attach`; the server goes on."""
+        """Close the connection of `attach`; the server continues."""
         ...
 
     def version(self, instance: Instance) -> str:
-        """The server's version, such as `18.6`."""
+        """Return the server's version, such as `18.6`."""
         ...
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """Root processes of the server on this host; empty if it is not on this host."""
+        """Return the pids of the server's root processes; empty if it is on another host."""
         ...
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
@@ -241,15 +262,15 @@ class Server(Protocol):
         ...
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Takes a namespace, there or not yet, until `detach`; False: another run has it."""
+        """Lock a schema name until `detach`, even without a schema; False if another run has it."""
         ...
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Creates a schema for Assay's tables on the user's server, with a note."""
+        """Create a schema for Assay's tables on the user's server, with a note."""
         ...
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Changes the note."""
+        """Change the note on a schema."""
         ...
 
     def use_schema(self, instance: Instance, name: str) -> None:
@@ -257,7 +278,7 @@ class Server(Protocol):
         ...
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Drops a namespace with all that is in it."""
+        """Drop a schema with everything in it."""
         ...
 
 
@@ -266,10 +287,10 @@ class Node:
     """One node of a cluster.
 
     Attributes:
-        name: Unique in the cluster; the object of its counters.
+        name: Unique name in the cluster; the object of the node's counters.
         role: Role of the node: coordinator, worker, or both.
         host: Host of the node, as the cluster reports it.
-        pids: Its root processes if it is on this host; empty if it is on another host.
+        pids: Root processes of the node on this host; empty if it is on another host.
     """
 
     name: str
@@ -280,10 +301,11 @@ class Node:
 
 @runtime_checkable
 class Clustered(Protocol):
-    """Servers of several nodes. Their counters are of source `nodes`, an object a node.
+    """The contract of servers that consist of several nodes.
 
-    `[cluster]` of `counters.toml` says which are what; `docs/reference/record-format.md` has the
-    words.
+    The counters of a cluster have source `nodes`, with one object per node.
+
+    `[cluster]` of `counters.toml` maps counters to the names in `docs/reference/record-format.md`.
     """
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
@@ -293,7 +315,7 @@ class Clustered(Protocol):
 
 @runtime_checkable
 class Restarts(Protocol):
-    """Servers that Assay can restart after a crash while a run continues."""
+    """The contract of servers that Assay can restart after a crash while a run continues."""
 
     def restart(
         self,
@@ -303,22 +325,22 @@ class Restarts(Protocol):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Restarts a server that died, and waits until it answers at the same address.
+        """Restart a server that died, and wait until it answers at the same address.
 
-        Sessions wait for it, so that later operations do not fail. `EngineError` says how to fix a
-        failure.
+        Sessions wait for the restart, so that later operations do not fail. The `EngineError` says
+        how to fix a failure.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Bridging:
-    """The parts that are needed to start a bridge.
+    """The facts that are needed to start a bridge.
 
     Attributes:
-        launcher: Starts it.
-        cache: Directory of obtained products.
-        drivers: Requested JDBC drivers, as files or Maven names. Empty means the engine's default
+        launcher: Starts the bridge process.
+        cache: Directory of downloaded products.
+        drivers: Requested JDBC drivers, as files or Maven names; empty means the engine's default
             driver.
     """
 
@@ -329,9 +351,9 @@ class Bridging:
 
 @runtime_checkable
 class Bridged(Protocol):
-    """Servers that Assay reaches through a bridge process, including servers that run already.
+    """The contract of servers that Assay reaches through a bridge, including running servers.
 
-    The `start` of a private server starts it by itself.
+    The `start` of a private server also starts its bridge.
     """
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
@@ -341,10 +363,10 @@ class Bridged(Protocol):
 
 @runtime_checkable
 class Speaks(Protocol):
-    """Servers that are started and queried differently for one of their languages."""
+    """The contract of servers that start and answer differently for one of their languages."""
 
     def speak(self, language: Language) -> None:
-        """Choose the query language of servers that start from now on, and of their addresses."""
+        """Choose the query language of servers started from now on, and of their addresses."""
         ...
 
 
@@ -353,8 +375,8 @@ class Cached:
     """The part of a table or an index that the engine's own cache holds.
 
     Attributes:
-        name: The engine's name of the object. Empty means all objects together.
-        cached_bytes: So much is in the cache.
+        name: The engine's name of the object; empty means all objects together.
+        cached_bytes: Bytes of the object in the cache.
         bytes: Size of the object; None if not reported.
     """
 
@@ -365,7 +387,7 @@ class Cached:
 
 @runtime_checkable
 class TellsCached(Protocol):
-    """Engines that report the content of their own cache."""
+    """The contract of engines that report the content of their own cache."""
 
     def cached(self, instance: Instance) -> list[Cached]:
         """Return tables and indexes with cached pages, the largest first."""
@@ -376,17 +398,20 @@ class CounterReader(Protocol):
     """Reads an engine's counters on a separate connection."""
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Rows of (source, object, counter, value), raw: never rates. Raises `OSError`."""
+        """Return rows of (source, object, counter, value), where values are totals, never rates.
+
+        Raises `OSError`.
+        """
         ...
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         ...
 
 
 @runtime_checkable
 class HasCounters(Protocol):
-    """Engines that have counters."""
+    """The contract of engines that have counters."""
 
     def counters(self, instance: Instance) -> CounterReader:
         """Return a counter reader with its own connection."""
@@ -395,7 +420,7 @@ class HasCounters(Protocol):
 
 @runtime_checkable
 class HasSessionSettings(Protocol):
-    """Servers whose clients may have settings of their own."""
+    """The contract of servers whose clients can have their own settings."""
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
         """Return a DSN with additional settings for its sessions."""
@@ -404,8 +429,8 @@ class HasSessionSettings(Protocol):
 
 @runtime_checkable
 class ChecksSettings(Protocol):
-    """Engines that can refuse a setting before anything was loaded."""
+    """The contract of engines that can refuse a setting before data are loaded."""
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Raises `EngineError` that names a wrong setting and how to fix it."""
+        """Raise `EngineError` that names a wrong setting and how to fix it."""
         ...

@@ -1,6 +1,6 @@
-"""Finds engines: folders in this package, entry points of other packages, and ASSAY_ENGINES.
+"""Finds engines in folders of this package, entry points of other packages, and ASSAY_ENGINES.
 
-`ASSAY_ENGINES` is a list of folders, separated by colons, each holding engine folders.
+`ASSAY_ENGINES` is a list of directories, separated by colons; each contains engine folders.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ ENTRY_POINTS = "assay.engines"
 
 @dataclass(frozen=True)
 class EngineFolder:
-    """One engine that was found: its facts and its folder."""
+    """One engine: its facts and its folder."""
 
     facts: EngineFacts
     folder: Path
 
     def counters(self) -> dict[str, Any] | None:
-        """Return which of the engine's counters are shown, and how; None if it has none.
+        """Return which of the engine's counters are shown, and how; None if it has no counters.
 
         Raises:
             EngineError: If `counters.toml` cannot be read.
@@ -61,8 +61,8 @@ class EngineFolder:
 
         Raises:
             EngineError: If `operations.toml` cannot be read.
-            UsageError: If a rule is refused, or the engine whose rules it shares does not exist.
-                The message says which and why.
+            UsageError: If a rule is refused, or if the engine whose rules it shares does not exist.
+                The error message names the rule and the reason.
         """
         if self.facts.operations_of is not None:
             return find_engine(self.facts.operations_of).operations()
@@ -72,7 +72,7 @@ class EngineFolder:
         return document
 
     def advice(self) -> dict[str, Any] | None:
-        """Return how the engine carries out advice; None if it does not declare it.
+        """Return how the engine carries out advice; None if it declares nothing.
 
         Raises:
             EngineError: If `advice.toml` cannot be read or has an unknown key or value.
@@ -89,7 +89,10 @@ class EngineFolder:
         return document | ({"sql": texts} if texts else {})
 
     def advising(self) -> AdviceFacts:
-        """Return the engine's ways to carry out advice, validated. Raises as `advice`."""
+        """Return the engine's ways to carry out advice, validated.
+
+        Raises the errors of `advice`.
+        """
         return read_advice(self._facts_of(ADVICE) or {}, self.folder / ADVICE)
 
     def knobs(self) -> KnobsFacts:
@@ -113,7 +116,7 @@ class EngineFolder:
 
         Raises:
             EngineError: If `waits.toml` cannot be read.
-            UsageError: If a rule is refused. The message says which and why.
+            UsageError: If a rule is refused. The error message names the rule and the reason.
         """
         from assay.analysis.waits.rules import waits_of
 
@@ -139,7 +142,7 @@ class EngineFolder:
             raise EngineError(f"{path} cannot be read: {error}") from error
 
     def engine(self) -> Engine:
-        """The engine's behaviour. Imports the product's own libraries."""
+        """Return the engine's behaviour, importing the product's own libraries."""
         made: Engine = _module(self.folder).engine(self.facts)
         return made
 
@@ -150,7 +153,7 @@ def _module(folder: Path) -> ModuleType:
     name, file = f"assay_engine_{folder.name}", folder / "engine.py"
     if not file.is_file():
         raise EngineError(f"{file} is missing: an engine needs it.")
-    # As a package, so that `from .plans import ...` finds what stands beside it.
+    # Import the engine as a package, so that `from .plans import ...` finds its other modules.
     places = [str(folder)]
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
     if spec is None or spec.loader is None:
@@ -162,7 +165,7 @@ def _module(folder: Path) -> ModuleType:
 
 
 def _roots() -> Iterator[Path]:
-    """Folders that hold engines, the first of which wins: ours, named ones, those of packages."""
+    """Yield folders of engines by precedence: Assay's, ASSAY_ENGINES, those of packages."""
     from importlib.metadata import entry_points
 
     yield Path(__file__).parent
@@ -179,7 +182,7 @@ def _roots() -> Iterator[Path]:
 
 @lru_cache
 def _document_in(text: str) -> dict[str, Any]:
-    """Parse a file beside a manifest, cached because each run of a study asks for it."""
+    """Return a parsed file beside a manifest, cached because each run of a study needs it."""
     return tomllib.loads(text)
 
 
@@ -192,12 +195,15 @@ def _check_operations(text: str, source: str) -> None:
 
 @lru_cache
 def _facts_in(text: str) -> EngineFacts:
-    """Parse and validate a manifest, cached because each run of a study asks for it."""
+    """Return the validated facts of a manifest, cached because each run of a study needs it."""
     return EngineFacts.model_validate(tomllib.loads(text))
 
 
 def read_facts(manifest: Path) -> EngineFacts:
-    """Return the facts of one engine. `EngineError` has file, key and remedy."""
+    """Return the facts of one engine.
+
+    The `EngineError` has file, key and remedy.
+    """
     try:
         return _facts_in(manifest.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -211,7 +217,10 @@ def read_facts(manifest: Path) -> EngineFacts:
 
 
 def find_engines() -> dict[str, EngineFolder]:
-    """Return all engines by name. If two have the same name, the first one counts."""
+    """Return all engines by name.
+
+    If two engines have the same name, the first one is used.
+    """
     engines: dict[str, EngineFolder] = {}
     for root in _roots():
         for manifest in sorted(root.glob(f"*/{MANIFEST}")):
@@ -221,12 +230,12 @@ def find_engines() -> dict[str, EngineFolder]:
 
 
 def find_engine(name: str) -> EngineFolder:
-    """The engine of this name.
+    """Return the engine of this name.
 
     Raises:
-        UsageError: If no engine has this name. The message names the most similar one.
+        UsageError: If no engine has this name. The error message names the most similar one.
     """
-    # Most are named as their folder is: packages need not be asked for one of these.
+    # Most engines have their folder's name, so that entry points of packages need not be read.
     for folder in (root / name.replace("-", "_") for root in _roots()):
         manifest = folder / MANIFEST
         if manifest.is_file() and (facts := read_facts(manifest)).name == name:

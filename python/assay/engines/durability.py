@@ -1,8 +1,9 @@
-"""Named levels of durability: the guarantee of an engine's settings for committed transactions.
+"""Named levels of durability: the crashes that a committed transaction survives.
 
-`full`: it survives a crash of the engine and of the host. `relaxed`: it survives a crash of the
-engine, or the last moments of transactions may be lost with the host, but what is left is whole.
-`none`: a crash may lose or break the database. The README of an engine says what its levels are.
+`full`: a committed transaction survives a crash of the engine and of the host. `relaxed`: it
+survives a crash of the engine. A crash of the host may lose the last moments of transactions, but
+the rest is consistent. `none`: a crash may lose transactions or corrupt the database. An engine's
+README describes its levels.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ FULL: Level = "full"
 
 
 class DurabilityFacts(BaseModel):
-    """`[durability.LEVEL]` of `engine.toml`: settings by name, and a sentence about them.
+    """A `[durability.LEVEL]` table of `engine.toml`: settings by name, and a description.
 
     Attributes:
         about: Failures that a committed transaction survives, for readers.
         settings: Values of settings as the engine reports them.
-        moot: Settings that have no effect if others have the given values.
+        moot: Settings that have no effect if other settings have the given values.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,7 +58,7 @@ def _agree(wanted: Mapping[str, str], settings: Mapping[str, str]) -> bool:
 
 
 def level_of(levels: Mapping[Level, DurabilityFacts], settings: Mapping[str, str]) -> Level | None:
-    """Return the first level that these settings keep; None if they keep none."""
+    """Return the first level that these settings fulfil; None if they fulfil none."""
     for level in LEVELS:
         facts = levels.get(level)
         if facts is not None and facts.kept(settings):

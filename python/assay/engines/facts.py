@@ -1,4 +1,4 @@
-"""The facts of an engine, as its `engine.toml` states them."""
+"""The facts of an engine in its `engine.toml`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class ProductFacts(BaseModel):
     """One version that can be obtained: `[[products]]` in `engine.toml`.
 
     Attributes:
-        version: The version in full.
+        version: Full version.
         provider: Name of the provider in `assay.engines.providers`.
         package: Name of the package, in the provider's own notation.
-        sha256: SHA-256 of the file or files that are brought, by name; pinned.
+        sha256: Pinned SHA-256 of each downloaded file, by name.
         about: Difference from other versions, for readers.
     """
 
@@ -31,33 +31,37 @@ class ProductFacts(BaseModel):
 
 
 class EngineFacts(BaseModel):
-    """`engine.toml`. Unknown keys are errors.
+    """The content of `engine.toml`.
+
+    Unknown keys of `engine.toml` are errors.
 
     Attributes:
-        kind: `embedded` engines live in the driver's host process, `server` ones in their own.
-        session: Kind of the driver's session for it.
-        languages: Query languages, each with its kind of session. Empty means SQL.
-        plans: Languages for which it reports plans.
+        kind: `embedded` for engines in the driver's host process, `server` for engines with their
+            own.
+        session: Kind of the driver's session for the engine.
+        languages: Query languages, each with its kind of session; empty means SQL.
+        plans: Languages for which the engine reports plans.
         dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
         obtained_from: Source of the product, for readers.
         products: Versions that can be obtained; the first is the default.
-        schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
-        page_cache: Whether it reads its data files through the system's page cache.
-        rows_by_key: Text on tables that the engine stores in key order regardless of the loading
-            order. Empty means rows keep the loading order.
-        answers: Whether it returns rows that can be right or wrong.
-        transactions: Whether statements between `begin` and `commit` are done whole or not at all.
-        programs: Whether its session supports driver programs that read rows. All sessions support
-            other programs.
-        prepares: Whether its session can prepare statements. Otherwise it always sends text.
-        pipelines: Whether its session can send statements before earlier answers arrive.
-        passing_errors: Classes of errors that another attempt may cure, beside serialization
-            failures and deadlocks; not in operations that are programs of the driver.
-        settings: Defaults of Assay that differ from the product's. The README has the reason for
-            each.
-        durability: Durability levels by name; empty if it has no levels to choose from.
-        operations_of: The engine whose `operations.toml` classifies its functions, because both are
-            one program; None if it has its own file.
+        schemes: Prefixes of the `--dsn` of a running server, such as `postgresql`.
+        page_cache: Whether the engine reads its data files through the system's page cache.
+        rows_by_key: Sentence on tables that the engine stores in key order regardless of the
+            loading order; empty means rows keep the loading order.
+        answers: Whether the engine returns rows that can be verified.
+        transactions: Whether statements between `begin` and `commit` are atomic.
+        programs: Whether the engine's session supports driver programs that read rows. All sessions
+            support driver programs that read no rows.
+        prepares: Whether the engine's session can prepare statements; otherwise the session always
+            sends text.
+        pipelines: Whether the engine's session can send statements before earlier answers arrive.
+        passing_errors: Classes of errors that a retry may cure, besides serialization failures and
+            deadlocks; not used in operations that are programs of the driver.
+        settings: Assay's default settings that differ from the product's. The README gives the
+            reason for each.
+        durability: Durability levels by name; empty if the engine has no choice of levels.
+        operations_of: Engine whose `operations.toml` also classifies this engine's functions,
+            because both are one program; None if this engine has its own file.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -88,9 +92,9 @@ class EngineFacts(BaseModel):
 
     @property
     def spoken(self) -> dict[Language, str]:
-        """Kinds of session by query language."""
+        """Return kinds of session by query language."""
         return self.languages or {SQL: self.session}
 
     def dialects_of(self, language: Language) -> tuple[str, ...]:
-        """Search order for files of a workload in a language."""
+        """Return the search order for a workload's files in a language."""
         return (*self.dialects, SPARQL) if language == SPARQL else self.dialects

@@ -1,4 +1,4 @@
-"""Batches of rows for several connections at once, each batch once."""
+"""Distributes batches of rows among several connections, each batch once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Batches:
-    """Batches of a stream that several threads take, each one once.
+    """Batches of a stream, shared by several threads; each batch is taken once.
 
     Attributes:
-        rows: Number of rows that were taken.
+        rows: Number of rows taken so far.
     """
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
@@ -25,7 +25,7 @@ class Batches:
         self._lock = threading.Lock()
 
     def stop(self) -> None:
-        """Gives out no more."""
+        """Stop handing out batches."""
         self._stopped = True
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -40,9 +40,9 @@ class Batches:
 
 
 def fed(reader: pa.RecordBatchReader, feeds: Sequence[Callable[[Batches], None]]) -> int:
-    """Has each of `feeds` take batches in a thread of its own, until there are none; counts rows.
+    """Run each of `feeds` in its own thread until all batches are taken; return the number of rows.
 
-    What the first one fails with is raised when all have ended; the others stop after a batch.
+    The first exception of a thread is raised when all have ended; the others stop after a batch.
     """
     batches, failures = Batches(reader), list[BaseException]()
 
@@ -64,7 +64,7 @@ def fed(reader: pa.RecordBatchReader, feeds: Sequence[Callable[[Batches], None]]
 
 
 def text_bytes(batch: pa.RecordBatch) -> memoryview:
-    """The texts of a batch's one column, one after another, as they stand in memory.
+    """Return the texts of a batch's only column, concatenated as they are in memory.
 
     Raises:
         ValueError: If the batch does not have exactly one column of texts.

@@ -1,7 +1,7 @@
 """Reads `knobs.toml`: settings worth varying, and the counters that show their effect.
 
-Short messages cost scheduling, long ones make threads wait: a knob names the counters of both
-sides, so that a sweep shows the trade under the response, and a knob without effect is called so.
+Settings often have two sides: short messages cost scheduling, long ones make threads wait. A knob
+names counters of both sides, so that a sweep shows the trade-off.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Values = Literal["bytes", "count", "switch", "word"]
-# How like a knob's name a wrong name is, from 0 to 1, to be taken for it.
+# Minimum similarity, from 0 to 1, of a wrong name to a suggested knob.
 NEAR = 0.7
 
 
@@ -32,14 +32,14 @@ class Knob(BaseModel):
         values: Kind of its values. Values of a `switch` and a `word` are in `choices`.
         low, high: Range of the search, in the engine's form.
         choices: All values of a switch or a word for the search.
-        even: Whether a number is searched on a linear scale. Otherwise the scale is logarithmic.
-        effective: Name in `effective_settings`, if that differs from its own; empty if the
-            engine does not tell it.
-        beside: Other settings that it needs to have an effect, in the form of `--set`.
-        moves: Counters that cannot stay where they were if it took effect: words of
+        even: Whether a number is searched on a linear scale; otherwise the scale is logarithmic.
+        effective: Name in `effective_settings`, if that differs from its own; empty if the engine
+            does not report it.
+        beside: Other settings that this knob needs to have an effect, in the form of `--set`.
+        moves: Counters that must change if the knob took effect: names of
             `analysis.cluster_counters`, figures of the engine's `counters.toml`, or meters of the
             engine's processes.
-        scheduling, blocking: Counters of both sides of its trade-off, by the same names.
+        scheduling, blocking: Counters of the two sides of its trade-off, by the same names.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,19 +70,21 @@ class Knob(BaseModel):
 
 
 class Turned(Protocol):
-    """A knob, as far as what it needs beside it goes."""
+    """The attributes of a knob that `beside_of` reads."""
 
     @property
     def setting(self) -> str:
-        """The knob's name among the engine's settings."""
+        """Return the knob's name among the engine's settings."""
 
     @property
     def beside(self) -> Mapping[str, str]:
-        """Settings that have to be so for it to count."""
+        """Return other settings, with values, that the knob needs to have an effect."""
 
 
 class KnobsFacts(BaseModel):
-    """`knobs.toml`. Unknown keys are errors.
+    """The content of `knobs.toml`.
+
+    Unknown keys of `knobs.toml` are errors.
 
     Attributes:
         knobs: Knobs by the name that `--vary` and `--knob` accept besides the setting's name.
@@ -104,9 +106,9 @@ class KnobsFacts(BaseModel):
         return matching[0] if matching else None
 
     def near(self, settings: Iterable[str]) -> str:
-        """Suggest knobs that were meant by settings which the engine does not have.
+        """Suggest knobs with names similar to settings that the engine does not have.
 
-        Return a hint to append to a refusal; empty without a similar name.
+        The result is a hint for an error message; empty without a similar name.
         """
         hints = []
         for wrong in settings:
@@ -119,16 +121,16 @@ class KnobsFacts(BaseModel):
 
 
 def beside_of(knobs: Iterable[Turned], turned: Collection[str]) -> dict[str, str]:
-    """Settings that are needed beside those that are turned, but for these themselves."""
+    """Return settings that the varied knobs need, without the varied settings themselves."""
     needed = (knob.beside for knob in knobs if knob.setting in turned)
     return {name: settings[name] for settings in needed for name in settings if name not in turned}
 
 
 def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:
-    """The facts of one `knobs.toml`.
+    """Return the facts of one `knobs.toml`.
 
     Raises:
-        EngineError: If the file has an error. The message has file, key and remedy.
+        EngineError: If the file has an error. The error message has file, key and remedy.
     """
     try:
         return KnobsFacts.model_validate(document)

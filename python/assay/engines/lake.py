@@ -1,7 +1,7 @@
-"""Tables as files of Parquet in a directory that all nodes of a cluster read.
+"""Writes tables as Parquet files into a directory that all nodes of a cluster read.
 
-Each table is a directory with as many files as there are to be readers at once, written side by
-side from one stream of rows.
+Each table is a directory with one file per concurrent reader; all files are written together from
+one stream of rows.
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ if TYPE_CHECKING:
 
     from assay.engines.loading import ArrowStream
 
-# Rows of a row group at most: what one reader takes at a time, and leaves out by its statistics.
+# Maximum rows of a row group, which one reader takes at a time or skips by its statistics.
 GROUP_ROWS = 1 << 17
-# A table with fewer rows than that is one file: more would only be opened.
+# A table with fewer rows is one file, because more files would only cost opening.
 FILE_ROWS_MIN = 1 << 16
-# Understood by every reader of Parquet, and cheap to undo.
+# Every Parquet reader supports it, and decompression is cheap.
 COMPRESSION = "snappy"
 
 
 def write_table(lake: Path, table: str, rows: ArrowStream, files: int) -> int:
-    """Writes all rows of a table; returns how many there were.
+    """Write all rows of a table and return their number.
 
-    Rows go to the files in turns, a row group at a time, so that all files are of one size and
-    each has rows of all parts of the table. Texts are written as texts, whatever way they are
-    laid out in memory.
+    Row groups go to the files in turns, so that all files have the same size and rows from all
+    parts of the table. Texts are written as plain strings, whatever their layout in memory.
 
     Args:
         lake: The directory of all tables.
-        table: Name of the table; its directory must not be there.
-        rows: Hands out the rows once.
+        table: Name of the table, whose directory must not exist.
+        rows: Stream of rows, which is read once.
         files: Number of files. A small table always has one file.
 
     Raises:
-        EngineError: If the directory is there, or the disk does not take the files.
+        EngineError: If the directory exists, or the files cannot be written.
     """
     folder = lake / table
     count = 0
@@ -84,7 +83,7 @@ def table_files(lake: Path, table: str) -> list[Path]:
 
 
 def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
-    """The rows in groups of `FILE_ROWS_MIN` or little more."""
+    """Yield the rows in groups of `FILE_ROWS_MIN` or slightly more."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in reader:
@@ -102,7 +101,7 @@ def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """Return the schema without Arrow's own layouts of texts."""
+    """Return the schema without Arrow's own string layouts."""
     return pa.schema([pa.field(column.name, _plain_type(column.type)) for column in schema])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 TABLES = ("tcp", "tcp6")
 LISTENS = "0A"
-# They hand on to a server of another space of processes, which is not seen from here.
+# Proxies that forward to a server in another process namespace, which is not visible here.
 PROXIES = ("docker-proxy", "rootlessport", "slirp4netns", "ssh", "sshd")
 
 
@@ -16,7 +16,7 @@ def listener(port: int, proc: Path = Path("/proc")) -> int | None:
     if not sockets:
         return None
     pids = sorted(int(path.name) for path in proc.iterdir() if path.name.isdigit())
-    # The first one has the socket from the start; its children may have it, too.
+    # The first process opened the socket; its children may have inherited it.
     for pid in pids:
         if _has(proc / str(pid) / "fd", sockets):
             return None if _name(proc / str(pid)) in PROXIES else pid
@@ -24,7 +24,7 @@ def listener(port: int, proc: Path = Path("/proc")) -> int | None:
 
 
 def _listening(port: int, proc: Path) -> set[str]:
-    """Inodes of the sockets that listen on a port."""
+    """Return the inodes of the sockets that listen on a port."""
     inodes = set()
     for table in TABLES:
         try:
@@ -47,7 +47,7 @@ def _has(descriptors: Path, sockets: set[str]) -> bool:
         try:
             if str(link.readlink()) in sockets:
                 return True
-        except OSError:  # It was closed meanwhile.
+        except OSError:  # The descriptor was closed meanwhile.
             continue
     return False
 

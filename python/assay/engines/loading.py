@@ -1,4 +1,4 @@
-"""The abilities of engines that hold data: loading, keys, and changes before the timed part."""
+"""Contracts of engines that hold data: loading, keys, and changes before the timed part."""
 
 from __future__ import annotations
 
@@ -11,27 +11,30 @@ if TYPE_CHECKING:
 
 
 class ArrowStream(Protocol):
-    """Anything that hands out rows by the Arrow C stream interface."""
+    """Any object that provides rows by the Arrow C stream interface."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stream, in a capsule."""
+        """Return the stream in a capsule."""
         ...
 
 
 @runtime_checkable
 class BulkLoads(Protocol):
-    """Engines that hold tables."""
+    """The contract of engines that hold tables."""
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs statements of a workload's schema. Raises `EngineError` with the statement."""
+        """Run statements of a workload's schema.
+
+        Raises `EngineError` with the failed statement.
+        """
         ...
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Appends all rows to a table by the product's fastest way, on `streams` connections."""
+        """Append all rows to a table in the product's fastest way, on `streams` connections."""
         ...
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table."""
+        """Return the number of rows of a table."""
         ...
 
     def finish_load(self, instance: Instance) -> None:
@@ -41,13 +44,13 @@ class BulkLoads(Protocol):
 
 @runtime_checkable
 class LoadsTriples(Protocol):
-    """Engines that hold RDF, in one graph of ours that is the default of what is asked."""
+    """The contract of engines that hold RDF in one graph of Assay, the default graph of queries."""
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Adds all statements of a stream by the product's fastest way.
+        """Add all triples of a stream in the product's fastest way.
 
-        The stream has one column of texts: a row is a line of N-Triples with the end of its line,
-        so that the values of a batch stand in memory as a file has them. Raises `EngineError`.
+        The stream has one column of texts. Each row is a line of N-Triples with its line end, so
+        that a batch in memory equals a file. Raises `EngineError`.
         """
         ...
 
@@ -62,7 +65,7 @@ class LoadsTriples(Protocol):
 
 @runtime_checkable
 class TellsIfItLoads(Protocol):
-    """Servers that run already and may be asked as they are, because nothing can be loaded."""
+    """The contract of running servers that may allow queries only, without loading."""
 
     def loads(self, instance: Instance) -> bool:
         """Return True if data can be loaded; otherwise existing data are queried."""
@@ -71,42 +74,45 @@ class TellsIfItLoads(Protocol):
 
 @runtime_checkable
 class LoadsTablesTogether(Protocol):
-    """Engines whose `load` and `count` may be called by several threads, each with its table."""
+    """The contract of engines whose `load` and `count` several threads may call, one table each."""
 
     def tables_at_once(self, streams: int) -> int:
-        """Return how many tables are best loaded together with `streams` streams."""
+        """Return the best number of tables to load at once with `streams` streams."""
         ...
 
 
 @runtime_checkable
 class LoadSettings(Protocol):
-    """Engines whose server loads faster with other settings than it is measured with."""
+    """The contract of engines whose server loads faster with settings other than the measured."""
 
     def load_settings(self) -> Mapping[str, str]:
-        """Settings of a server that only loads; what it loaded is as durable as any other."""
+        """Return settings for a server that only loads; its loaded data are as durable as usual."""
         ...
 
 
 @runtime_checkable
 class HasKeys(Protocol):
-    """Engines that want keys and indexes, made after the data."""
+    """The contract of engines whose keys and indexes are made after loading."""
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Runs the statements of a keys or indexes file, on up to `streams` connections."""
+        """Run the statements of a keys or indexes file, on up to `streams` connections."""
         ...
 
 
 @runtime_checkable
 class Prepares(Protocol):
-    """Engines whose loaded data can be changed by SQL before anything is timed."""
+    """The contract of engines whose loaded data can be changed by SQL before the timed part."""
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs statements one by one. Raises `EngineError` with the statement at fault."""
+        """Run statements one by one.
+
+        Raises `EngineError` with the failed statement.
+        """
         ...
 
     def settle(self, instance: Instance) -> None:
-        """Writes out what was changed, so that it is not written while queries are timed.
+        """Flush changes to disk, so that they are not written while queries are timed.
 
-        Nothing else is done: statistics and dead rows stay as the statements left them.
+        Statistics and dead rows stay as the statements left them.
         """
         ...

@@ -1,7 +1,7 @@
 """Obtains an engine: resolves the version, then downloads, verifies and unpacks it once.
 
-A product's directory in the cache is whole or not there: it is made under another name and renamed.
-One process installs at a time; what an interrupted one left is removed by the next.
+A product's directory in the cache is either complete or absent: it is made under another name and
+renamed. One process installs at a time; the next one removes what an interrupted installation left.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 def obtain(facts: EngineFacts, wanted: Wanted, tell: Tell) -> Product:
     """Return the requested product, which is downloaded if needed.
 
-    Its version is the one of `engine.toml`, or empty for programs of a directory: the engine asks
-    the programs.
+    The product's version is that of `engine.toml`; it is empty for a directory of programs, whose
+    version the engine reads.
 
     Raises:
-        EngineError: If the version is unknown or cannot be obtained. The message says how to fix
-            it.
+        EngineError: If the version is unknown or cannot be obtained. The error message says how to
+            fix it.
     """
     if wanted.bin_dir is not None:
         home = _home_found("directory", str(wanted.bin_dir))
@@ -69,10 +69,10 @@ def is_installed(facts: EngineFacts, product: ProductFacts, cache: Path) -> bool
 
 
 def resolve(facts: EngineFacts, version: str | None) -> ProductFacts:
-    """The first product that a version, or its first parts, names; the default one for None.
+    """Return the first product that matches a version or its first parts; the default for None.
 
     Raises:
-        EngineError: If the version does not exist. The message lists the known ones.
+        EngineError: If the version does not exist. The error message lists the known versions.
     """
     if not facts.products:
         raise EngineError(f"{facts.title} cannot be obtained: name its programs with --bin-dir.")
@@ -109,7 +109,7 @@ def _facts(chosen: ProductFacts) -> dict[str, Any]:
 
 
 def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[str, Any]:
-    """Brings, verifies and unpacks beside `home`, then renames. Returns the origin."""
+    """Download, verify and unpack beside `home`, then rename; return the origin."""
     provider = _provider(chosen.provider)
     if not isinstance(provider, Brings):
         raise EngineError(f"engine.toml: the provider {chosen.provider!r} brings no packages.")
@@ -125,14 +125,17 @@ def _install(shelf: Path, home: Path, chosen: ProductFacts, tell: Tell) -> dict[
         (unpacked / ORIGIN_FILE).write_text(json.dumps(origin, indent=2), encoding="utf-8")
         _open_to_all(unpacked)
         _flush(unpacked)
-        if home.exists():  # Somebody removed a part of it.
+        if home.exists():  # A part of the existing directory was removed.
             shutil.rmtree(home)
         unpacked.rename(home)
     return origin
 
 
 def _verified(files: Sequence[Path], chosen: ProductFacts, tell: Tell) -> dict[str, str]:
-    """SHA-256 of every file, by name. Raises `ProviderError` for one that is not as pinned."""
+    """Return the SHA-256 of every file, by name.
+
+    Raises `ProviderError` for a file that differs from its pinned hash.
+    """
     if not files:
         raise ProviderError(f"{chosen.package} came without a file: try another version.")
     expected_bytes, done_bytes = sum(file.stat().st_size for file in files), 0
@@ -171,7 +174,7 @@ def _sha256(file: Path) -> str:
 
 
 def _open_to_all(home: Path) -> None:
-    """Lets every user read and execute: servers run as another user than root."""
+    """Let every user read and execute the files: servers do not run as root."""
     for path in (home, *home.rglob("*")):
         if path.is_symlink():
             continue
@@ -181,7 +184,7 @@ def _open_to_all(home: Path) -> None:
 
 
 def _flush(directory: Path) -> None:
-    """Waits for the disk, so that what is renamed is whole even after a crash of the host."""
+    """Flush files to disk, so that a renamed directory is complete after a crash of the host."""
     for path in directory.rglob("*"):
         if path.is_file() and not path.is_symlink():
             descriptor = os.open(path, os.O_RDONLY)
@@ -193,7 +196,7 @@ def _flush(directory: Path) -> None:
 
 @contextmanager
 def _installing(shelf: Path, title: str, tell: Tell) -> Iterator[None]:
-    """Holds the lock of an engine's shelf; what others left half-made is removed."""
+    """Hold the lock of an engine's cache directory, and remove interrupted installations."""
     shelf.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(shelf / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:

@@ -1,4 +1,4 @@
-"""Servers on which tables are made only where Assay started them."""
+"""Base of servers that get tables only if Assay started them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class OwnTables:
-    """The part of `Server` about namespaces on servers that run already, all of it refused.
+    """The part of `Server` about schemas on running servers, which always raises an error.
 
     Attributes:
         no_tables: Reason why no tables are created there, and the remedy.
@@ -23,27 +23,27 @@ class OwnTables:
     )
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Raise `EngineError`: this engine makes no schema of its own."""
+        """Raise `EngineError`: Assay makes no schema on such a server."""
         self._refuse(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raise `EngineError`: this engine makes no schema of its own."""
+        """Raise `EngineError`: Assay makes no schema on such a server."""
         self._refuse(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raise `EngineError`: this engine makes no schema of its own."""
+        """Raise `EngineError`: Assay makes no schema on such a server."""
         self._refuse(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raise `EngineError`: this engine makes no schema of its own."""
+        """Raise `EngineError`: Assay makes no schema on such a server."""
         self._refuse(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Raise `EngineError`: this engine makes no schema of its own."""
+        """Raise `EngineError`: Assay makes no schema on such a server."""
         self._refuse(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raise `EngineError`: this engine makes no schema of its own."""
+        """Raise `EngineError`: Assay makes no schema on such a server."""
         self._refuse(instance, name)
 
     def _refuse(self, *_: object) -> Never:

@@ -1,4 +1,4 @@
-"""The abilities of engines that report their plans, and what a captured plan is."""
+"""Contracts of engines that report their plans, and the type of a captured plan."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan, Reads
 
 Arguments = ParamSpec("Arguments")
-# What reading a document raises that is not of the expected form.
+# Exceptions that a parser raises for a document of unexpected form.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError)
 
 
 def plan_parser(
     product: str,
 ) -> Callable[[Callable[Arguments, Plan]], Callable[Arguments, Plan]]:
-    """Return a decorator of a parser of plans, which then refuses what it cannot read.
+    """Return a decorator of a plan parser that converts its errors.
 
     Raises:
-        ValueError: If the document has another form, whatever the parser itself raises.
+        ValueError: If the document has an unexpected form, whatever the parser itself raises.
     """
 
     def refusing(parse: Callable[Arguments, Plan]) -> Callable[Arguments, Plan]:
@@ -42,14 +42,14 @@ def plan_parser(
 
 @dataclass(frozen=True)
 class CachedPlan:
-    """The plan of a statement in a session that has prepared it, as timed sessions have.
+    """The plan of a prepared statement in the state that it has in the timed sessions.
 
     Attributes:
         mode: Whether one plan is kept for all values or each execution gets its own; None if the
             engine does not report it.
-        planned_each_time: Whether each execution is planned anew; None if not known.
-        captures: How often it was captured, with other values where values are drawn.
-        others: Of plans with another shape than the one that is given, one line each.
+        planned_each_time: Whether each execution is planned again; None if not known.
+        captures: Number of captures, each with other values if values are drawn.
+        others: One line for each plan of another shape than the returned one.
     """
 
     mode: Literal["generic", "custom"] | None
@@ -60,14 +60,15 @@ class CachedPlan:
 
 @dataclass(frozen=True)
 class Explained:
-    """The engine's answer to a statement that was asked with its plan.
+    """The engine's answer to a request for a statement's plan.
 
     Attributes:
         native: The plan in the engine's own form; None if there is no plan.
         reason: Reason why there is no plan, or why it has estimates only.
-        capture_s: Wall time that asking took.
-        reads: Reads that the engine counted; None if it counts none, or the plan has them.
-        cached: Of a statement that was prepared as timed sessions do; None if it was sent as text.
+        capture_s: Wall time of the request.
+        reads: Reads that the engine counted; None if it counts none, or if the plan has them.
+        cached: Plan of a statement that was prepared like in timed sessions; None if it was sent as
+            text.
     """
 
     native: str | None
@@ -79,13 +80,13 @@ class Explained:
 
 @dataclass(frozen=True)
 class PlanAsked:
-    """A statement whose answer is wanted.
+    """A statement whose answer is requested.
 
     Attributes:
         text: Statement with `$1`, `$2`, ... for its values.
-        values: Values of Python's types: whole numbers, decimals, texts, times, None.
-        explained: Whether its plan is wanted as well.
-        prepared: Whether timed sessions prepare it once and keep it.
+        values: Values of Python types: integers, decimals, texts, times, None.
+        explained: Whether the statement's plan is also requested.
+        prepared: Whether timed sessions prepare the statement once and keep it.
     """
 
     text: str
@@ -96,13 +97,14 @@ class PlanAsked:
 
 @dataclass(frozen=True)
 class PlanAnswer:
-    """The result of one played statement.
+    """The result of one executed statement.
 
     Attributes:
-        explained: Its plan, if it was requested.
-        rows: Rows that it returned.
-        count: Rows that it returned or changed.
-        error: Reason why it was not executed. Then later statements cannot be executed either.
+        explained: The statement's plan, if it was requested.
+        rows: Returned rows.
+        count: Number of rows that the statement returned or changed.
+        error: Reason why the statement was not executed. After an error, later statements cannot be
+            executed either.
     """
 
     explained: Explained | None
@@ -112,64 +114,71 @@ class PlanAnswer:
 
 
 class PlanReader(Protocol):
-    """Captures plans of statements on a separate connection. Use it in one thread only."""
+    """Captures plans of statements on a separate connection.
+
+    A plan reader is for one thread only.
+    """
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation with its plans: its statements in order, in one transaction.
+        """Explain an operation by executing its statements in order, in one transaction.
 
         The transaction is rolled back when the iterator ends or is closed.
 
         Args:
-            statements: Each with the values of `$1`, `$2`, ...
-            limit_s: A statement that takes longer is cancelled; 0: none is executed, and plans
-                have estimates only.
+            statements: Statements, each with the values of `$1`, `$2`, ...
+            limit_s: Time after which a statement is cancelled; 0 means that nothing is executed,
+                and plans have estimates only.
 
         Yields:
-            One for each statement. What the engine refuses is a reason, never an exception.
+            One result for each statement. A refusal by the engine is a reason in the result, never
+            an exception.
         """
         ...
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         ...
 
 
 @runtime_checkable
 class PlaysPrograms(Protocol):
-    """Readers of plans that can be asked by a program, whose next statement needs answers."""
+    """The contract of plan readers for programs, whose next statement depends on answers."""
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Executes statements as they come, those that are to be explained with their plans.
+        """Execute statements as they come, with the plans of those that request one.
 
-        All is done in one transaction, which is rolled back when the iterator ends or is closed.
-        What asking for a plan changes is undone before the statement is executed for its answer.
+        All statements run in one transaction, which is rolled back when the iterator ends or is
+        closed. Changes made by explaining a statement are undone before it is executed for its
+        answer.
 
         Args:
-            statements: Each is taken once the answer to the one before was told.
-            limit_s: A plan that takes longer is cancelled; 0: plans have estimates only.
+            statements: Iterable that yields each statement after the answer to the previous one.
+            limit_s: Time after which a plan's execution is cancelled; 0 means estimates only.
 
         Yields:
-            One for each statement. What the engine refuses is an error in it, never an exception.
+            One answer for each statement. A refusal by the engine is an error in the answer, never
+            an exception.
         """
         ...
 
 
 @runtime_checkable
 class AsksPrepared(Protocol):
-    """Plan readers that can capture the plan of a prepared statement as timed sessions have it."""
+    """The contract of plan readers that get plans of prepared statements as in timed sessions."""
 
     def explain_prepared(
         self, statements: Sequence[tuple[str, Sequence[Sequence[object]]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation with its plans, its statements prepared as timed sessions do.
+        """Explain an operation by executing its statements, prepared like in timed sessions.
 
-        Everything else is as in `PlanReader.explain`.
+        The transaction and refusals are as in `PlanReader.explain`.
 
         Args:
-            statements: Each with several rows of values as executions draw them. What is executed
-                stands for later statements with the first row; the others are undone at once.
+            statements: Statements, each with several rows of values as executions draw them.
+                Changes by the first row's execution remain for later statements; those of other
+                rows are undone at once.
             limit_s: As in `explain`.
         """
         ...
@@ -177,7 +186,7 @@ class AsksPrepared(Protocol):
 
 @runtime_checkable
 class TellsIndexes(Protocol):
-    """Plan readers that read the catalogue's indexes of the tables that sessions see."""
+    """The contract of plan readers that read indexes of the tables that sessions can access."""
 
     def indexes(self) -> list[Index]:
         """Return every index of these tables, including hidden and invalid ones."""
@@ -186,32 +195,32 @@ class TellsIndexes(Protocol):
 
 @runtime_checkable
 class TellsForeignKeys(Protocol):
-    """Plan readers that read the foreign keys of an engine that makes no index of them."""
+    """The contract of plan readers that read foreign keys, if the engine does not index them."""
 
     def foreign_keys(self) -> list[ForeignKey]:
-        """Every foreign key of the tables that are not the server's own."""
+        """Return every foreign key of tables other than the server's own."""
         ...
 
 
 @runtime_checkable
 class TellsChangedSettings(Protocol):
-    """Plan readers that know which settings of the optimiser are away from their default."""
+    """The contract of plan readers that know which optimiser settings differ from their default."""
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return the settings in force in the timed sessions that differ from the default."""
+        """Return the settings of the timed sessions that differ from their default."""
         ...
 
 
 @runtime_checkable
 class AsksAlternatives(Protocol):
-    """Plan readers that ask for the plan with one thing changed, which executes nothing."""
+    """The contract of plan readers that get a plan with one setting changed, without execution."""
 
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Plans of an operation's statements with each changed setting back at its default.
+        """Return plans of an operation's statements with each changed setting at its default.
 
-        What the engine refuses is left out.
+        Refused plans are omitted.
         """
         ...
 
@@ -225,13 +234,15 @@ class HasPlans(Protocol):
         ...
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse `text`, the engine's own plan. Pure.
+        """Parse `text`, the engine's own plan.
+
+        The function has no side effects.
 
         Args:
-            text: The plan in the engine's own form.
-            operation: The operation of the plan.
-            statement: Position of its statement.
-            native: The file that keeps the text.
+            text: Plan in the engine's own form.
+            operation: Operation of the plan.
+            statement: Position of the statement in its operation.
+            native: Name of the file that holds the text.
 
         Raises:
             ValueError: If the text is not a valid plan.

@@ -1,4 +1,4 @@
-"""Runs a product's program for its version and its settings, without serving."""
+"""Runs a product's program to read its version and settings, without starting a server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEND = "Choose another version, or name programs that do with --bin-dir."
 
 
 def inherited(library_path: str = "") -> dict[str, str]:
-    """All that a program inherits, and where libraries are that it needs beside the host's."""
+    """Return a program's whole environment, including paths of additional libraries."""
     plain = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     return plain | ({"LD_LIBRARY_PATH": library_path} if library_path else {})
 
@@ -28,7 +28,7 @@ def run_program(
     program: Path | str,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end.
+    """Run a program until it ends.
 
     Args:
         command: The program with its arguments.

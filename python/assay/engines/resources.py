@@ -8,12 +8,16 @@ from pathlib import Path
 
 from assay.engines.contract import EngineError
 
-# A port that was free is another's a moment later: so often a server of ours is started anew.
+# Number of times a private server is started with another port, because a free port may be taken
+# meanwhile.
 PORT_TRIES = 5
 
 
 def free_port(host: str) -> int:
-    """Return a TCP port of this address that is free now. Another process may still take it."""
+    """Return a TCP port of this address that is currently free.
+
+    Another process may still take the port.
+    """
     with socket.socket() as probe:
         probe.bind((host, 0))
         port: int = probe.getsockname()[1]

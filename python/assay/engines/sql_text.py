@@ -1,7 +1,7 @@
-"""SQL of files as far as engines read it: where statements end, and where values go.
+"""Parses SQL files: ends of statements, and places of values.
 
-What products differ in is what may hold a semicolon or a `$1` that is none: their comments, and
-what is opaque, such as texts and names.
+Products differ in the parts that may contain a semicolon or `$1` with another meaning: comments,
+and opaque tokens such as texts and names.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def with_fields(text: str, parts: Mapping[str, str]) -> str:
-    """SQL of a file with what belongs into each `{field}` of it, as it is."""
+    """Return the SQL of a file with each `{field}` replaced by its text, unquoted."""
     return _FIELD.sub(lambda match: parts[match[1]], text)
 
 
 class SqlText:
-    """The rules by which one product's SQL is read.
+    """The syntax of one product's SQL that splitting needs.
 
     Args:
         comment: Patterns of its comments, as a verbose regular expression.
-        opaque: Patterns of its texts, quoted names and the like.
+        opaque: Patterns of its texts, quoted names and similar tokens.
     """
 
     def __init__(self, comment: str, opaque: str) -> None:
@@ -36,7 +36,7 @@ class SqlText:
         )
 
     def split(self, sql: str) -> list[str]:
-        """The statements of a file, without comments and the semicolons between them."""
+        """Return the statements of a file, without comments and separating semicolons."""
         statements, statement, at = [], "", 0
         for token in self._token.finditer(sql):
             kept = " " if token["comment"] else "" if token["end"] else token[0]
@@ -49,7 +49,7 @@ class SqlText:
         return [text for text in statements if text]
 
     def pieces(self, text: str) -> list[str | int]:
-        """A statement cut where values go: texts, and between them which value, from 0."""
+        """Return a statement split at its values: texts, and between them value indexes from 0."""
         texts: list[str | int] = []
         at = 0
         for token in self._token.finditer(text):
@@ -59,6 +59,6 @@ class SqlText:
         return [*texts, text[at:]]
 
     def written(self, text: str, place: Callable[[int], str]) -> str:
-        """A statement with what `place` writes for each of its values, from 0."""
+        """Return a statement with the text of `place` for each of its values, numbered from 0."""
         parts = self.pieces(text)
         return "".join(part if isinstance(part, str) else place(part) for part in parts)

@@ -1,7 +1,7 @@
-"""`techniques.toml`: what of one engine's planner and executor can be switched off, and how.
+"""`techniques.toml`: which parts of an engine's planner and executor can be switched off, and how.
 
-It also says how one operation takes such settings for itself, between others that have none, and
-how the engine is made to join tables in the order in which a query names them.
+The file also has the way to give one operation such settings, and to force the join order of a
+query's text.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Join = Literal["inner", "cross", "straight_join"]
 
 
 class Technique(BaseModel):
-    """Something that an engine does and could leave.
+    """A part of the planner or executor that can be switched off.
 
     Attributes:
-        says: What it is, in a few words: as in "without hash joins".
+        says: Short name, used as in "without hash joins".
         off: Settings that switch it off.
-        plans: Whether it is a matter of the plan: what is joined, read and sorted how.
+        plans: Whether the technique changes the plan: join methods, access paths, sorts.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,12 +40,13 @@ class Technique(BaseModel):
 
 
 class Forcing(BaseModel):
-    """Files of SQL that give one operation settings of its own, and take them away again.
+    """SQL files that give one operation its own settings and reset them afterwards.
 
     Attributes:
-        begin, end: Stand around the operation.
-        set: One setting, by `$name` and `$value`.
-        clear: A setting, by `$name`, as it was; for engines that would keep it after a failure.
+        begin, end: Statements before and after the operation.
+        set: Statement that changes one setting, by `$name` and `$value`.
+        clear: Statement that resets a setting, by `$name`; for engines that keep it after a
+            failure.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,12 +58,12 @@ class Forcing(BaseModel):
 
 
 class Orders(BaseModel):
-    """The means to make an engine join tables in the order that a query names.
+    """The means to make an engine join tables in the order of a query's text.
 
     Attributes:
-        settings: What it takes beside the query's text.
-        join: The word between two tables.
-        nested: Whether a join may stand on the right of another one, in parentheses.
+        settings: Required settings, besides the query's text.
+        join: Keyword between two tables.
+        nested: Whether a join may be the right side of another one, in parentheses.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -73,14 +74,16 @@ class Orders(BaseModel):
 
 
 class TechniquesFacts(BaseModel):
-    """`techniques.toml`. Unknown keys are errors.
+    """The content of `techniques.toml`.
+
+    Unknown keys of `techniques.toml` are errors.
 
     Attributes:
-        separators: Settings that are lists, by what stands between their parts: those of several
-            techniques are joined.
+        separators: Separators of settings that are lists; the parts of several techniques are
+            joined by them.
         techniques: Techniques by name.
-        forcing: None: no operation can have settings of its own.
-        orders: None: nothing makes it join in a given order.
+        forcing: Means to give one operation its own settings; None if there are none.
+        orders: Means to force a join order; None if there are none.
         without: Techniques that are deliberately not listed, each with the reason.
     """
 
@@ -93,7 +96,10 @@ class TechniquesFacts(BaseModel):
     without: dict[str, str] = {}
 
     def technique_named(self, name: str) -> Technique:
-        """A technique. Raises `UsageError` with the nearest, or why there is none."""
+        """Return a technique by name.
+
+        Raises `UsageError` with the most similar name, or the reason why it is not listed.
+        """
         if name in self.techniques:
             return self.techniques[name]
         if name in self.without:
@@ -103,11 +109,14 @@ class TechniquesFacts(BaseModel):
         raise UsageError(f"no technique {name!r}; {suggestion(name, sorted(self.techniques))}")
 
     def settings_without(self, names: Iterable[str]) -> dict[str, str]:
-        """Settings that switch techniques off. Raises `UsageError` for what is not known."""
+        """Return settings that switch techniques off.
+
+        Raises `UsageError` for an unknown technique.
+        """
         return self.joined(self.technique_named(name).off for name in dict.fromkeys(names))
 
     def joined(self, several: Iterable[Mapping[str, str]]) -> dict[str, str]:
-        """Settings together; parts of a list one after another, of any other the last one wins."""
+        """Return merged settings: lists are concatenated, other settings have the last value."""
         made: dict[str, str] = {}
         for settings in several:
             for name, value in settings.items():
@@ -119,10 +128,10 @@ class TechniquesFacts(BaseModel):
 
 
 def read_techniques(document: Mapping[str, Any], file: Path) -> TechniquesFacts:
-    """The facts of one `techniques.toml`; its files of SQL are there.
+    """Return the facts of one `techniques.toml`, after a check that its SQL files exist.
 
     Raises:
-        EngineError: If the file has an error. The message has file, key and remedy.
+        EngineError: If the file has an error. The error message has file, key and remedy.
     """
     try:
         facts = TechniquesFacts.model_validate(document)
@@ -144,13 +153,13 @@ def read_techniques(document: Mapping[str, Any], file: Path) -> TechniquesFacts:
 
 
 def forced(facts: TechniquesFacts, folder: Path, sql: str, settings: Mapping[str, str]) -> str:
-    """The text of an operation that has settings of its own: several statements.
+    """Return the text of an operation with its own settings: several statements.
 
     Args:
         facts: Facts of an engine that has `forcing`.
-        folder: Where its files are.
-        sql: The operation, without a semicolon at its end.
-        settings: What it has beside all others.
+        folder: Directory of the engine's SQL files.
+        sql: Text of the operation, without a semicolon at its end.
+        settings: Settings of this operation only.
     """
     assert facts.forcing is not None  # noqa: S101 - asked before
     forcing = facts.forcing
@@ -174,7 +183,7 @@ def forced(facts: TechniquesFacts, folder: Path, sql: str, settings: Mapping[str
 
 
 def _all_settings(facts: TechniquesFacts) -> list[str]:
-    """Names of all settings of techniques of plans, and of orders: what may be left over."""
+    """Return all setting names of plan techniques and join orders, which may be left set."""
     of_plans = [technique.off for technique in facts.techniques.values() if technique.plans]
     of_orders = facts.orders.settings if facts.orders is not None else {}
     return list(dict.fromkeys(name for settings in (*of_plans, of_orders) for name in settings))

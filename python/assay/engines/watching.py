@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sight:
-    """The statements of a server that a role can see.
+    """The statements of a server that the monitoring role can see.
 
     Attributes:
         source: Source of the calls and times of statements; None if no source is readable.
@@ -31,7 +31,7 @@ class Sight:
 
 
 class PlannedOnly(ABC):
-    """A `PlanReader` of statements that others sent: it plans them and executes nothing."""
+    """A `PlanReader` of other clients' statements: it plans them without executing anything."""
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -50,27 +50,33 @@ class PlannedOnly(ABC):
 
 
 class StatementWatcher(Protocol):
-    """Reads which statements a server executes, on a connection of its own that cannot write.
+    """Reads which statements a server executes, on a separate connection that cannot write.
 
-    Belongs to one thread.
+    A watcher is for one thread only.
     """
 
     sight: Sight
 
     def looks(self) -> Sequence[SessionLook]:
-        """Return sessions that execute a statement now, without ours. Raises `OSError`."""
+        """Return sessions that execute a statement now, without Assay's.
+
+        Raises `OSError`.
+        """
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
         """Return the totals of each statement so far, by its key. Raises `OSError`.
 
-        Names of counts are those of `docs/reference/record-format.md`; times are in seconds. It is
-        empty if `sight` has no source.
+        The names of counts are those in `docs/reference/record-format.md`; times are in seconds.
+        The result is empty if `sight` has no source.
         """
         ...
 
     def texts(self, keys: Collection[str]) -> dict[str, StatementText]:
-        """Return the texts of these statements, as far as they are seen. Raises `OSError`."""
+        """Return the texts of these statements that the role can see.
+
+        Raises `OSError`.
+        """
         ...
 
     def aliases(self) -> dict[str, str]:
@@ -78,7 +84,7 @@ class StatementWatcher(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         ...
 
 
@@ -91,17 +97,23 @@ class WatchesStatements(Protocol):
         ...
 
     def watcher(self, instance: Instance) -> StatementWatcher:
-        """Connect once more to watch statements. Raises `EngineError`."""
+        """Open another connection to watch statements.
+
+        Raises `EngineError`.
+        """
         ...
 
     def counters_beside(self, instance: Instance) -> CounterReader:
-        """Connect once more for the engine's counters, without those that the watcher reads.
+        """Open another connection for the engine's counters, without those that the watcher reads.
 
         Raises:
-            EngineError: If the server refuses it.
+            EngineError: If the server refuses the connection.
         """
         ...
 
     def watched_plans(self, instance: Instance) -> PlanReader:
-        """Return a reader that asks for plans and executes nothing. Raises `EngineError`."""
+        """Return a reader that requests plans and executes nothing.
+
+        Raises `EngineError`.
+        """
         ...

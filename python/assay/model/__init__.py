@@ -1,1 +1,1 @@
-"""Frozen values and units. Standard library only."""
+"""Immutable values and units, which need only the standard library."""

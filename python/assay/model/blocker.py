@@ -1,4 +1,4 @@
-"""A session that holds a lock for which other sessions wait."""
+"""Facts about sessions that hold a lock for which other sessions wait."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Blocked:
-    """A sample of a waiting session and the session that blocks it. Unknown facts are None.
+    """A sample of a waiting session and the session that blocks it.
+
+    Attributes that are not known are None.
 
     Attributes:
-        waiting: The engine's id of the waiting session: of its process, or of its connection.
-        blocker: The engine's id of the session that holds the lock.
+        waiting: Engine's id of the waiting session: of its process, or of its connection.
+        blocker: Engine's id of the session that holds the lock.
         application: Application name of the blocker's client, or its user.
         state: The blocker's state in the engine's words, such as `idle in transaction`.
-        transaction_s: Age of the blocker's transaction.
+        transaction_s: Age of the blocker's transaction in seconds.
         statement: The blocker's current or last statement.
-        object: The locked object: a table, or an index.
+        object: Locked object: a table, or an index.
         mode: Mode of the requested lock; `row` for a row lock.
         waiting_statement: The waiting statement.
     """
@@ -46,8 +48,8 @@ class Blocker:
         own: Whether it is a session of the run itself.
         looks: Number of samples in which a session waited for it.
         share: Share of all samples of waiting sessions that waited for it.
-        application, state, statement, object, mode, waiting_statement: Most frequent value of the
-            attribute of `Blocked`.
+        application, state, statement, object, mode, waiting_statement: Most frequent values of
+            these attributes of `Blocked`.
         transaction_s: Highest age of its transaction in all samples.
     """
 

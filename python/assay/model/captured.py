@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 Value = int | str | None
-# `binary` is hexadecimal text; of what is `unknown` there is no value.
+# Kinds of constants: `binary` is hexadecimal text; an `unknown` constant has no value.
 ConstantKind = Literal["integer", "decimal", "text", "binary", "null", "unknown"]
 
 
@@ -22,7 +22,7 @@ class Constant:
     Attributes:
         kind: Kind of the constant.
         value: The value itself; bytes are hexadecimal text.
-        source: Text of the constant in the statement. None means the value of a bound parameter.
+        source: Text of the constant in the statement; None means the value of a bound parameter.
         cast: Type name in front of the constant, as in `date '2024-01-01'`.
     """
 
@@ -34,13 +34,13 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class LoggedStatement:
-    """A statement of a server's log.
+    """A statement in a server's log.
 
     Attributes:
         time_ns: Start of the statement, from an origin that all statements of the log share.
-        session: The session that sent it.
-        text: The statement, or several that were sent at once.
-        values: Values of `$1`, `$2`, ... as text; None among them is NULL.
+        session: Session that sent the statement.
+        text: Statement, or several that were sent in one message.
+        values: Values of `$1`, `$2`, ... as text; None stands for NULL.
         took_ns: Duration; None if the log does not have it.
         failed: Whether the statement failed.
         database: Name of the database; empty if the log does not have it.
@@ -79,7 +79,7 @@ class CountedStatement:
     Attributes:
         text: Statement with `$1`, `$2`, ... in place of constants; empty if the server has no text.
         calls: Number of executions.
-        samples: Some executions of it as they were sent, with their constants.
+        samples: Some of its executions as they were sent, with their constants.
     """
 
     text: str
@@ -87,13 +87,13 @@ class CountedStatement:
     samples: tuple[str, ...]
 
 
-# In the text of each statement by which Assay looks: what clients did has none.
+# Mark in Assay's own statements of a capture, to tell them from the clients'.
 OWN = "/* assay capture */"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The growth of a server's counters during some seconds.
+    """The increase of a server's counters during some seconds.
 
     Attributes:
         form: Source of the counters, as a title for readers.
@@ -109,10 +109,10 @@ class Counted:
 
 
 class Grammar(Protocol):
-    """The way in which an engine's statements write constants.
+    """The syntax of constants in an engine's statements.
 
     Attributes:
-        dialect: The name of its dialect.
+        dialect: Name of its dialect.
         implicit_transactions: Whether a session can be in a transaction that no statement began.
     """
 
@@ -120,14 +120,14 @@ class Grammar(Protocol):
     implicit_transactions: bool
 
     def constant(self, token: str, source: str) -> Constant | None:
-        """Read a constant from its source; None if the text keeps it.
+        """Read a constant from its source; None if it stays in the statement's text.
 
         Args:
-            token: The tokenizer's name of it, such as `NUMBER` or `STRING`.
+            token: The tokenizer's name of the constant, such as `NUMBER` or `STRING`.
             source: Text of the constant in the statement, with its sign or character set.
         """
         ...
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Return the text's placeholder for a bound value that replaces these constants."""
+        """Return the placeholder for a bound value that replaces these constants."""
         ...

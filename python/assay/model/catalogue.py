@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-# `custom`: plans for each value instead of one for all values; `statistics`: gathered just before.
+# Kinds of changes: `custom` plans for each value instead of one for all, `statistics` just
+# gathered.
 ChangeKind = Literal["setting", "index", "rewrite", "custom", "statistics"]
 
 
@@ -19,9 +20,9 @@ class Index:
         columns: Names of its key columns in order. An expression is given as its text.
         unique: Whether keys are unique.
         valid: Whether the optimiser may use it: built, and not hidden or disabled.
-        predicate: Condition of a partial index. None means it indexes all rows.
+        predicate: Condition of a partial index; None means it indexes all rows.
         method: Index method, such as `btree` or `hash`; None if the engine does not report it.
-        collation: Collation of its text columns if it differs from the column's. None otherwise.
+        collation: Collation of its text columns if it differs from the column's; None otherwise.
         types: The engine's type names of its key columns; empty if the engine does not report them.
         state: The engine's word for the reason why the optimiser may not use it; None if it may, or
             the reason is not known.
@@ -44,7 +45,7 @@ class Index:
 
     @property
     def text(self) -> str:
-        """Name, table and columns as text for readers."""
+        """Return name, table and columns as text for readers."""
         return f"{self.name} of {self.table} ({', '.join(self.columns)})"
 
     def facts(self) -> dict[str, Any]:
@@ -64,9 +65,9 @@ class ForeignKey:
 
     Attributes:
         name: Name of the constraint.
-        table: The table that has these columns, without its schema.
+        table: Table that has these columns, without its schema.
         columns: Names of the columns, in the order of the key.
-        refers_to: The other table, without its schema.
+        refers_to: Referenced table, without its schema.
         schema: Schema of the table that has the columns.
     """
 
@@ -77,7 +78,7 @@ class ForeignKey:
     schema: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Return the index's facts as JSON values."""
+        """Return the key's facts as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -110,10 +111,10 @@ class Alternative:
     """The plan that the optimiser would choose after one change.
 
     Attributes:
-        operation: The operation.
+        operation: Operation of the plan.
         statement: Position of the statement in the operation, from 0.
         kind: Kind of change.
-        change: Name of the setting that is changed, or of the index that is added.
+        change: Name of the changed setting, or of the added index.
         value: Value with the change, such as the default of a setting.
         cost: The optimiser's cost of the chosen plan; None if it reports none.
         cost_changed: The optimiser's cost with the change.

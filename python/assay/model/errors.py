@@ -1,6 +1,6 @@
 """Errors that a user can fix. Each message says what is wrong, where, and what to do."""
 
-# A list longer than this is not read.
+# Maximum number of suggested names, because users do not read longer lists.
 SUGGESTIONS_MAX = 12
 
 
@@ -25,7 +25,7 @@ class RecordUnreadableError(AssayError):
 
 
 class RecordDamagedError(RecordUnreadableError):
-    """A record is not as it was written: exit code 3."""
+    """A record was changed after it was written: exit code 3."""
 
     exit_code = 3
 
@@ -36,7 +36,7 @@ def stopped_by(interrupt: KeyboardInterrupt) -> str:
 
 
 def suggestion(wrong: str, names: list[str]) -> str:
-    """Return a hint: the nearest known name, else names that contain the word, else all."""
+    """Return a hint: the most similar name, else names that contain the word, else all."""
     import difflib
 
     near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
@@ -48,5 +48,5 @@ def suggestion(wrong: str, names: list[str]) -> str:
     return f"known: {', '.join(some)}{more}"
 
 
-# Errors that cross from one of our processes to another keep their exit code.
+# Errors by exit code, which is kept when an error is passed between processes.
 EXIT_CODES: dict[int, type[AssayError]] = {1: UsageError, 2: RunFailedError}

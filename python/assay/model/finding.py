@@ -10,14 +10,14 @@ from assay.model.units import percent_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What a claim tells: what bounds the run, why it takes so long, or where its time goes.
+# Kind of claim: what bounds the run, why it takes long, or where its time goes.
 Tells = Literal["bound", "cause", "shape"]
 TELLS: tuple[Tells, ...] = ("bound", "cause", "shape")
 
-# How sure a cause is: two independent witnesses saw it, or one did.
+# Certainty of a cause: two independent witnesses support it, or only one does.
 Certainty = Literal["seen", "suspected"]
 
-# Who told: each kind is independent of the others.
+# Kind of witness; witnesses of different kinds are independent.
 Witness = Literal["wait", "plan", "sample", "counter", "setting", "catalogue", "session", "clock"]
 # Witnesses by the first word of `Evidence.at`.
 WITNESSES: Mapping[str, Witness] = {
@@ -38,7 +38,8 @@ WITNESSES: Mapping[str, Witness] = {
     "steady": "counter",
 }
 
-# What can be done about a cause. An engine's `advice.toml` says how it is done there.
+# Kinds of changes that advice recommends. An engine's `advice.toml` says how the engine makes each
+# change.
 AdviceKind = Literal[
     "setting",
     "named-setting",
@@ -54,9 +55,9 @@ AdviceKind = Literal[
     "ablation",
     "prepared",
 ]
-# Among the values of advice whose setting is the optimiser's alone: it acts by choosing plans.
+# Mark in the values of advice about an optimiser setting, which acts only by the choice of plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}
-# Among the values of advice that acts where no plan shows it, as in the check of a foreign key.
+# Mark in the values of advice whose effect no plan shows, such as the check of a foreign key.
 UNSEEN: Mapping[str, str] = {"acts": "where no plan shows it"}
 
 
@@ -69,8 +70,8 @@ class Evidence:
         at: Place where a reader can check it: `where:q18`, `plan:q18`, `profile:q18`, `timeline`,
             `counter:temporary_bytes`, `setting:work_mem`, `check:steal`, `catalogue:orders`
             (indexes and constraints), `session:4711` (another session), `process:backup` (another
-            program of the host), `statement:q18` (what its text asks for), `statements:q18` and
-            `clock:q18` (times of statements and of round trips).
+            program of the host), `statement:q18` (its text), `statements:q18` and `clock:q18`
+            (times of statements and of round trips).
         contradicts: Whether it contradicts the claim. One contradiction rules a cause out.
     """
 
@@ -80,7 +81,7 @@ class Evidence:
 
     @property
     def witness(self) -> Witness:
-        """Kind of witness, taken from `at`."""
+        """Return the kind of witness from the prefix of `at`."""
         return WITNESSES[self.at.partition(":")[0]]
 
 
@@ -90,8 +91,8 @@ class Advice:
 
     Attributes:
         kind: Kind of change.
-        subject: The role (`work_memory`) or name of a setting, a limited resource, a durability
-            level, or a table.
+        subject: Role (`work_memory`) or name of a setting, a limited resource, a durability level,
+            or a table.
         values: Details of the change: `value` of a setting; `columns` of an index, separated by
             commas, and the table's `schema` if known; `tables`, separated by commas, if there are
             several.
@@ -105,7 +106,7 @@ class Advice:
 
     @property
     def tables(self) -> list[str]:
-        """Tables that the advice concerns: the subject alone, or several that `values` names."""
+        """Return the tables of the advice: the subject alone, or those in `values`."""
         named = [name.strip() for name in self.values.get("tables", "").split(",")]
         return list(filter(None, named)) or [self.subject]
 
@@ -139,7 +140,7 @@ class Finding:
         method: Heading in docs/numbers/findings that describes the method.
         to_try: Next step for the user, as a command if possible.
         tells: Kind of claim.
-        operations: Operations that the claim concerns, largest share first. Empty means the whole
+        operations: Operations that the claim concerns, largest share first; empty means the whole
             run.
         fractions: Share of each operation's own time that the claim concerns, 0 to 1, where known.
         evidence: Evidence for and against the claim.
@@ -148,12 +149,12 @@ class Finding:
             server, or the engine declares no statements.
         part: Path of the time tree's node that contains the effect, such as `computing` or
             `waiting/lock`; None if no single node does.
-        saved: Share of the run's time that removing the cause would save, at least and at best;
-            None if not known.
+        saved: Minimum and maximum share of the run's time that removing the cause would save; None
+            if not known.
         certainty: `seen` if two independent witnesses support it, `suspected` if only one does.
         settle: Evidence that would confirm a suspected cause; None if the cause was seen.
-        shares_with: Keys of larger causes that claim the same time. They are alternatives, so their
-            times do not add up.
+        shares_with: Keys of larger causes that claim the same time. The causes are alternatives, so
+            their times do not add up.
     """
 
     claim: str
@@ -176,7 +177,7 @@ class Finding:
 
     @property
     def witnesses(self) -> tuple[Witness, ...]:
-        """Kinds of independent witnesses that support it, each once, in the order of evidence."""
+        """Return the kinds of independent supporting witnesses, each once, in evidence order."""
         return tuple(
             dict.fromkeys(
                 evidence.witness for evidence in self.evidence if not evidence.contradicts
@@ -185,17 +186,17 @@ class Finding:
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
-        """Evidence against the claim."""
+        """Return the evidence against the claim."""
         return tuple(evidence for evidence in self.evidence if evidence.contradicts)
 
     @property
     def key(self) -> str:
-        """The finding's key on the command line: `spill`, or `spill:q18` for a few operations."""
+        """Return the key for the command line: `spill`, or `spill:q18` for a few operations."""
         return f"{self.method}:{self.operations[0]}" if self.operations else self.method
 
     @property
     def interval_words(self) -> str:
-        """The interval as text for readers."""
+        """Return the interval as text for readers."""
         if self.interval is None:
             return "one run, no interval"
         low, high = (percent_text(edge) for edge in self.interval)
@@ -207,11 +208,11 @@ class Finding:
         return replace(self, interval=None)
 
     def of(self, part: str, saved: tuple[float, float] | None = None) -> Finding:
-        """Return the finding as a part of a node of the time tree.
+        """Return the finding with a node of the time tree and the possible saving.
 
         Args:
             part: Path of the node.
-            saved: Share of the run's time that removing the cause would save, at least and at best.
+            saved: Minimum and maximum share of the run's time that removing the cause would save.
         """
         return replace(self, part=part, saved=saved)
 

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# A longer word of a message is nothing that a person reads.
+# Maximum length of a word in a message, and the length shown of a longer one.
 WORD_MAX, WORD_SHOWN = 400, 60
-# Control characters, those that turn the direction of a line, and halves of characters.
+# Control characters, characters that change text direction, and surrogates.
 UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 LONG_WORD = re.compile(rf"\S{{{WORD_MAX},}}")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return a TOML document.
+    """Return a parsed TOML document.
 
     Raises:
         ValueError: If the text is not valid TOML, is nested too deep, or has a control character in
@@ -47,7 +47,9 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the bytes of a regular file. Pipes and devices are refused: reading one may not end.
+    """Return the bytes of a regular file.
+
+    Pipes and devices are refused, because reading them may not end.
 
     Raises:
         OSError: If the file cannot be read, or is not a regular file.
@@ -58,7 +60,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def shown(message: str) -> str:
-    """Return a message with long words cut and control characters written as codes."""
+    """Return a message with long words truncated and control characters as escapes."""
     cut = LONG_WORD.sub(
         lambda word: f"{word[0][:WORD_SHOWN]}... ({len(word[0]):,} characters)", message
     )
@@ -66,7 +68,7 @@ def shown(message: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text with control characters as codes, so that no terminal interprets them."""
+    """Return a text with control characters as escapes, so that no terminal executes them."""
     return UNSEEN.sub(lambda letter: _code(letter[0]), text)
 
 

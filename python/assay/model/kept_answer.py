@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# In the folder of the rows, which are a CSV file an operation.
+# File in the folder of the rows, which are one CSV file per operation.
 KEPT_FILE = "kept.json"
 SCHEMA = 1
 
@@ -23,15 +23,15 @@ class KeptAnswer:
     Attributes:
         rows: Number of rows.
         digest: Digest of the rows, independent of their order.
-        text_sha256: SHA-256 of the statement whose answer it is.
-        ordered_by: Columns by which the statement orders its rows. Empty means any order.
-        floats: Columns that are compared within a tolerance.
-        cut: Ends at which the statement limits its rows, `first` or `last`. Rows that tie there may
-            differ.
+        text_sha256: SHA-256 of the statement that returned the rows.
+        ordered_by: Columns by which the statement orders its rows; empty means any order.
+        floats: Columns that are compared with a tolerance.
+        cut: Ends at which the statement limits its rows, `first` or `last`. Rows that tie at such
+            an end may differ.
         kept_utc: Time of recording.
         engine: Title and version of the engine that returned the rows.
-        server: Address of the server, without a password. None means an engine that Assay started.
-        run: The run that returned the rows.
+        server: Address of the server, without a password; None means an engine that Assay started.
+        run: Id of the run that returned the rows.
     """
 
     rows: int

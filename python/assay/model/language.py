@@ -15,7 +15,7 @@ Language = Literal["sql", "sparql"]
 SQL: Language = "sql"
 SPARQL: Language = "sparql"
 LANGUAGES: tuple[Language, ...] = (SQL, SPARQL)
-# Endings of files.
+# File name suffixes by language.
 SUFFIXES: dict[Language, str] = {SQL: ".sql", SPARQL: ".rq"}
 
 

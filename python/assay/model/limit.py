@@ -7,7 +7,7 @@ from assay.model.units import bytes_text, grouped_text
 CPU, CPUS, MEMORY = "cpu", "cpus", "memory"
 READ_IOPS, WRITE_IOPS = "read-iops", "write-iops"
 READ_RATE, WRITE_RATE = "read-rate", "write-rate"
-# In cores, CPUs, operations a second, bytes a second and bytes.
+# Units in the same order: cores, CPUs, operations per second, bytes per second, bytes.
 NAMES = (CPU, CPUS, READ_IOPS, WRITE_IOPS, READ_RATE, WRITE_RATE, MEMORY)
 OF_DISK = (READ_IOPS, WRITE_IOPS, READ_RATE, WRITE_RATE)
 

@@ -13,8 +13,8 @@ class Neighbour:
         name: Name of the processes, cut to the kernel's length.
         pids: Ids of the processes that used CPU or storage, smallest first.
         cpu_s: CPU seconds in the measured part.
-        moved_bytes: Bytes that they read from storage and wrote to it. None means no permission to
-            read the counters.
+        moved_bytes: Bytes that they read from storage and wrote to it; None means that the counters
+            could not be read for lack of permission.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Neighbour:
 
     @property
     def text(self) -> str:
-        """Name and process ids as text for readers."""
+        """Return name and process ids as text for readers."""
         if len(self.pids) == 1:
             return f"{self.name} (process {self.pids[0]})"
         first = ", ".join(map(str, self.pids[:3]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# `work` of a transaction whose snapshot keeps old versions of rows from being removed.
+# Value of `work` for a transaction whose snapshot keeps old row versions from being removed.
 SNAPSHOT = "snapshot"
 
 
@@ -13,7 +13,7 @@ SNAPSHOT = "snapshot"
 class OtherWork:
     """A sample of a session or worker of the server that is not part of the load.
 
-    Unknown facts are None.
+    Attributes that are not known are None.
 
     Attributes:
         session: The engine's id of the session: of its process, or of its connection.
@@ -21,7 +21,7 @@ class OtherWork:
         application: Application name of its client, or its user; for a worker its kind.
         state: Its state in the engine's words, such as `idle in transaction`.
         transaction_s: Age of its transaction.
-        behind: Number of transactions that began since its snapshot.
+        behind: Number of transactions that began since its snapshot was taken.
         object: The table that it works on.
         statement: Its current or last statement.
     """
@@ -47,15 +47,15 @@ class Worker:
     Attributes:
         session, work: Attributes of `OtherWork`.
         own: Whether it is a session of the run itself.
-        looks: Number of samples that include it.
-        share: Share of all samples that include it.
+        looks: Number of samples that include the session or worker.
+        share: Share of all samples that include the session or worker.
         application, state, statement: Most frequent values in the samples.
         objects: Tables that it worked on, the most frequent first.
         transaction_s, behind: Highest values in the samples.
-        cpu_s: CPU time of its process. This and the following are None if it has no process of its
-            own.
+        cpu_s: CPU time of its process. `cpu_s` and the following attributes are None if it has no
+            process of its own.
         moved_bytes: Bytes that its process read from storage and wrote to it.
-        moved_share: These bytes as a share of all bytes that the server's processes moved.
+        moved_share: The process's bytes as a share of all bytes that the server's processes moved.
     """
 
     session: int

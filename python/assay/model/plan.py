@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-# The field's words for what an operator does. An engine's own word stands in `native`.
+# Names of operators in the field's terms. The engine's own name is in `native`.
 OPERATORS = (
     "scan",
     "index scan",
@@ -40,10 +40,10 @@ class PlanNode:
 
     Attributes:
         operator: One of `OPERATORS`.
-        native: The engine's own name, such as `Parallel Hash Join`.
-        object: The table that it reads or writes.
-        index: The index that it reads.
-        schema: The schema of the table; None if the engine does not report it.
+        native: Engine's own name, such as `Parallel Hash Join`.
+        object: Table that it reads or writes.
+        index: Index that it reads.
+        schema: Schema of the table; None if the engine does not report it.
         condition: Condition or key of the join, filter, grouping or sort, as the engine writes it.
         estimated_rows: Number of rows that the optimiser expected, over all loops.
         rows: Number of rows that it returned, over all loops.
@@ -55,8 +55,8 @@ class PlanNode:
         workers_planned: Number of workers that the optimiser planned, if the engine reports it.
         workers_launched: Number of planned workers that were started.
         cut_short: Whether the operator was stopped before it returned all rows: by a limit above
-            it, the first match of a semi join, or a filter that a join created at run time. Then
-            fewer rows than estimated are no error of the estimate.
+            it, the first match of a semi join, or a filter that a join created at run time. Fewer
+            rows than estimated are then no error of the estimate.
         removed_rows: Number of rows that it read and its condition removed, over all loops.
         read_bytes: Bytes read from outside the engine's own cache.
         cached_bytes: Bytes found in the engine's own cache.
@@ -108,7 +108,7 @@ class PlanNode:
 
     @property
     def is_full_scan(self) -> bool:
-        """Return whether the operator reads a whole table: row by row, or in the order of an index.
+        """Return True if the operator reads a whole table: row by row, or in the order of an index.
 
         An index that is read without a condition selects no rows; it only orders them.
         """
@@ -119,7 +119,7 @@ class PlanNode:
 
     @property
     def q_error(self) -> float | None:
-        """Error factor of the row estimate (q-error), at least 1; at least one row is assumed."""
+        """Return the error factor of the row estimate (q-error), at least 1; 0 rows count as 1."""
         if self.estimated_rows is None or self.rows is None:
             return None
         if self.cut_short and self.rows < self.estimated_rows:
@@ -136,7 +136,7 @@ class Reads:
 
     Attributes:
         index_lookups: Number of index look-ups.
-        index_rows: Number of rows or entries that were read from those positions on.
+        index_rows: Number of rows or entries read from the index after look-ups.
         scan_rows: Number of rows that table scans read.
         source: Source of the counts, in words: counters of the session, or the plan's operators.
     """
@@ -153,10 +153,10 @@ class Trigger:
 
     Attributes:
         name: Name of the trigger.
-        table: The table whose change fired it.
+        table: Table whose change fired it.
         seconds: Total time of all calls.
         calls: Number of calls.
-        constraint: The constraint that it checks. None means it checks no constraint.
+        constraint: Constraint that the trigger checks; None means that it checks no constraint.
     """
 
     name: str
@@ -171,15 +171,15 @@ class Plan:
     """The plan with which one statement of an operation was executed.
 
     Attributes:
-        operation: The operation.
+        operation: Operation of the plan.
         statement: Position of the statement in the operation, from 0.
         native: File with the engine's own plan in `raw/plans/`.
         root: The root operator.
         planning_s: Planning time, including parsing if the engine does not separate it.
         execution_s: Execution time, including the cost of measuring it.
         compiling_s: Part of the execution time that was spent generating code (JIT).
-        capture_s: Elapsed time of the capture, which is outside of the timed part.
-        cost: Cost by the optimiser's estimate, in its own unit; None if it reports none.
+        capture_s: Elapsed time of the capture, which is outside the timed part.
+        cost: The optimiser's cost estimate, in its own unit; None if it reports none.
         timed: False if the engine reported estimates only.
         reason: Reason why the plan has no times.
         read_bytes: Bytes that all operators read from storage or the kernel's cache.
@@ -187,7 +187,7 @@ class Plan:
         memory_bytes: Peak memory of the statement.
         details: Other facts that the engine reports on the whole plan, with its own keys.
         name: Name of the statement; None if it has no name.
-        text: Statement as it was sent, with `$1`, ... for bound values. None means in older
+        text: Statement as it was sent, with `$1`, ... for bound values; None occurs in older
             records.
         reads: Reads that it requested from storage; None if the engine does not report them.
         mode: Kind of plan of a prepared statement, `generic` or `custom`; None if the statement is
@@ -231,7 +231,7 @@ class Plan:
 
     @property
     def seconds(self) -> float | None:
-        """Total thread-seconds of all operators; None if none was timed."""
+        """Return total thread-seconds of all operators; None if none was timed."""
         seconds = [node.seconds for node in self.root.walk() if node.seconds is not None]
         return sum(seconds) if seconds else None
 

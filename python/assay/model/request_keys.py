@@ -6,9 +6,9 @@ earlier run of the same request both use this list.
 
 from __future__ import annotations
 
-# They change neither the conditions nor the statements.
+# These keys change neither the conditions nor the statements of a run.
 INCIDENTAL = ("seed", "undo")
-# How long is measured.
+# Keys of the measured time.
 DURATION = ("time_s", "min_time_s")
-# The engine, how it is reached, and its settings, which a comparison lists one by one.
+# Keys of the engine, its address and its settings, which a comparison lists one by one.
 ENGINE = ("engine", "engine_version", "settings", "durability_settings", "dsn")

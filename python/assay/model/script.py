@@ -1,7 +1,7 @@
 """Scripts of a session: statements, and operations that consist of them.
 
-A script is plain data. It is made from a workload's files, stored in the record, and read by the
-driver (`assay-model`, `script.rs`), where each operation's values are drawn.
+A script is plain data. A script is made from a workload's files, stored in the record, and read by
+the driver (`assay-model`, `script.rs`), where each operation's values are drawn.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-# A value that a draw gives as it is.
+# A value in the form in which a draw returns it.
 Given = str | int | tuple[int, int] | None
 
 
@@ -56,13 +56,13 @@ class ScriptOperation:
         name: Name in the load plan.
         statements: Statements, which are sent in order, or as the program decides.
         draws: Values that the statements share.
-        program: Logic of the driver that chooses the next statement and its values, such as
+        program: Driver program that chooses the next statement and its values, such as
             `tpcc.payment`; None if statements are executed in order, with drawn values.
         registers: The program's names of bound values: `w_id`, or `i_id.3` for the third element of
             a list.
-        fixed: Whether each execution of any session uses the first values drawn from seed 0. Then
-            its result can be compared with known rows.
-        joint: Whether the draws are columns of one table. Then each execution has the values of one
+        fixed: Whether each execution of any session uses the first values drawn from seed 0. The
+            result of a fixed operation can then be compared with known rows.
+        joint: Whether the draws are columns of one table. Each execution then has the values of one
             row.
     """
 
@@ -81,7 +81,7 @@ class Script:
 
     Attributes:
         operations: The operations, in the order of the load plan.
-        prepared: Whether statements are prepared once per session. Otherwise each execution parses
+        prepared: Whether statements are prepared once per session; otherwise each execution parses
             and plans the statement again.
         pipelined: Whether statements that do not depend on an earlier answer are sent before that
             answer arrives.

@@ -5,14 +5,15 @@ import re
 HIDDEN = "***"
 _WORDS = r"(?:passw(?:or)?d|pwd|secret|token|key_id|access_key|credential)"
 _NAME = re.compile(rf"(?i){_WORDS}")
-# `name=value` with such a word anywhere in the name, as in `--set s3_secret_access_key=...`; with
-# blanks, quotes and backslashes as the keywords of a DSN may have them.
+# Matches `name=value` with a secret's word anywhere in the name, as in
+# `--set s3_secret_access_key=...`; the value may have spaces, quotes and backslashes like keywords
+# of a DSN.
 _ASSIGNED = re.compile(rf"(?is)([\w.-]*{_WORDS}[\w.-]*)\s*=\s*('(?:\\.|[^'\\])*'|(?:\\.|\S)+)")
-# Up to the last `@`, because people forget to escape the one in their password.
+# Matches up to the last `@`, because an `@` in a password is often not escaped.
 _IN_URL = re.compile(r"(?<=://)([^/@:\s]*):(\S*)@")
-# As Oracle's driver has it: `jdbc:oracle:thin:user/password@host`.
+# Matches the form of Oracle's driver: `jdbc:oracle:thin:user/password@host`.
 _IN_JDBC = re.compile(r"(?i)(\bjdbc:[\w:]+:[^/@:\s]+)/([^/@\s]\S*)@")
-# `password 'value'`, as SQL has it.
+# Matches SQL's form: `password 'value'`.
 _IN_SQL = re.compile(rf"(?is)(\b\w*{_WORDS}|\bidentified\s+by)(\s+)(?:e?'(?:\\.|''|[^'\\])*')")
 
 _HIDDEN_PART = re.compile(
@@ -32,7 +33,10 @@ def without_secrets(text: str) -> str:
 
 
 def dsn_without_password(dsn: str) -> str:
-    """Return a DSN without its password. A client then takes it from its environment or prompts."""
+    """Return a DSN with its password removed.
+
+    A client then takes the password from its environment or prompts for it.
+    """
     return _HIDDEN_PART.sub("", without_secrets(dsn)).strip()
 
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# `$table_text` is the table's name as a text, where a catalogue is asked for it;
-# `$in_schema` is the schema of the table with a dot behind it, empty where it is not known;
-# `$setting` and `$value` are of a setting.
+# `$table_text` is the table's name as a string, for queries of a catalogue. `$in_schema` is the
+# schema with a dot, or empty. `$setting` and `$value` describe a setting.
 PLACEHOLDERS = frozenset(
     {"name", "table", "table_text", "columns", "in_schema", "setting", "trigger", "value"}
 )
-# The shortest limit of a name among engines that we know.
+# Shortest limit of a name's length among known engines.
 NAME_LETTERS_MAX = 63
 
 
@@ -38,11 +37,11 @@ def statement_of(
 
     Args:
         template: Text with `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and
-            `$name` of an index of ours.
-        table: Its name without a schema.
-        columns: Columns of an index. Empty means the statement concerns the whole table.
-        expression: SQL expression that an index has instead of columns.
-        schema: Schema of the table. None means sessions find the table without a schema.
+            `$name` of an index that Assay makes.
+        table: Name of the table without a schema.
+        columns: Columns of an index; empty means the statement concerns the whole table.
+        expression: SQL expression of an index, instead of columns.
+        schema: Schema of the table; None means that sessions find the table without a schema.
         trigger: Trigger of the table, if the statement concerns one.
         quote: Quote character for names.
     """

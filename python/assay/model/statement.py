@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-# Time of an operation before the attempt that succeeded.
+# Name for the time of an operation before its successful attempt.
 EARLIER = "earlier attempts"

@@ -1,16 +1,19 @@
-"""Numbers as text for readers. Stored values keep their plain unit; only text is rounded."""
+"""Formats numbers as text for readers, and parses them.
+
+Stored values keep their plain unit; only text is rounded.
+"""
 
 import re
 
 NS_PER_S = 1_000_000_000
-# Units of figures that an engine declares which have more than one step.
+# Units of an engine's declared figures that are scaled for readers.
 BYTES, SECONDS = "bytes", "s"
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b|bytes?)?", re.IGNORECASE)
 _BIT_RATE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])bit(?:/s)?")
 _BIT_STEPS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _SIZE_STEPS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-# What rounds up to the next step is of it: three digits of 999.8 ms are 1.00 s.
+# Fraction of a step from which a number is shown in the next unit: 999.8 ms is 1.00 s.
 _NEXT_STEP = 0.9995
 _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _COUNT_STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -73,7 +76,7 @@ def duration_text(seconds: float) -> str:
 
 
 def parse_duration_s(text: str) -> float:
-    """Seconds of a duration such as '30s', '1.5m', '200ms' or a plain number of seconds.
+    """Return the seconds of a duration such as '30s', '1.5m', '200ms' or a plain number of seconds.
 
     Raises:
         ValueError: If the text is not a duration of zero or more.
@@ -90,7 +93,7 @@ def parse_duration_s(text: str) -> float:
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes of a size such as '256MB', '2 GiB' or '8192'; units are binary, as engines mean them.
+    """Return the bytes of a size such as '256MB', '2 GiB' or '8192'; units are binary.
 
     Raises:
         ValueError: If the text is not a size above zero.
@@ -118,7 +121,7 @@ def number_of(text: str) -> float | None:
 
 
 def parse_bit_rate(text: str) -> float:
-    """Bytes a second of a network's speed such as '10Gbit', '25 Gbit/s' or '800Mbit'; decimal.
+    """Return bytes per second of a network speed such as '10Gbit' or '25 Gbit/s'; decimal units.
 
     Raises:
         ValueError: If the text is not a speed above zero.
@@ -132,7 +135,7 @@ def parse_bit_rate(text: str) -> float:
 def rate_text(per_s: float | None) -> str:
     """Return a rate of operations, such as `41,200/s`, `5.2/s`; 'not measured' for None.
 
-    It has three significant digits: a rate that was counted over seconds is not known better.
+    A rate has three significant digits, because it is counted over seconds.
     """
     return "not measured" if per_s is None else f"{grouped_text(per_s)}/s"
 
@@ -144,7 +147,7 @@ def grouped_text(count: float) -> str:
 
 
 def near_whole_text(share: float | None) -> str:
-    """Return a share with enough digits to tell it from 0 and 100 %, such as `99.97 %`."""
+    """Return a share with enough digits to distinguish it from 0 and 100 %, such as `99.97 %`."""
     if share is None or share in (0.0, 1.0):
         return percent_text(share)
     distance = min(share, 1 - share)

@@ -1,4 +1,7 @@
-"""Verdicts on a run: valid < unknown < invalid. The worst verdict wins."""
+"""Verdicts on a run: valid < unknown < invalid.
+
+The verdict on a run is the worst verdict of its checks.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ VerdictWord = Literal["valid", "unknown", "invalid"]
 VERDICT_WORDS: tuple[VerdictWord, ...] = ("valid", "unknown", "invalid")
 
 
-# How a reason begins of answers that nothing was there to compare with.
+# Prefix of the reason for answers that have no rows to compare with.
 NOT_COMPARED = "not compared: "
 
 
@@ -26,7 +29,7 @@ class Verdict(IntEnum):
 
     @property
     def word(self) -> VerdictWord:
-        """Text of the verdict for people and programs."""
+        """Return the verdict as a word."""
         return VERDICT_WORDS[self]
 
 
@@ -37,11 +40,11 @@ class CheckResult:
     Attributes:
         check: Name of the check.
         verdict: Verdict on the run by this check.
-        reason: One sentence: the observation with its number, its meaning, what to do.
+        reason: One sentence with the observed number, its meaning, and what to do.
         measured: False if the check had nothing to measure. The verdict is then valid, and the
             reason says why there is no measurement.
         value: The measured number; None if the check has no number.
-        threshold: Limit for that number.
+        threshold: Limit of the measured number.
     """
 
     check: str
@@ -53,9 +56,9 @@ class CheckResult:
 
     @property
     def of_answers(self) -> Verdict:
-        """Verdict on the answers: unknown if nothing was available for comparison.
+        """Return the verdict on the answers: unknown if no rows were available for comparison.
 
-        The run itself is then still valid, because it was measured correctly.
+        The run itself is still valid then, because it was measured correctly.
         """
         lacking = not self.measured and self.reason.startswith(NOT_COMPARED)
         return Verdict.UNKNOWN if lacking else self.verdict

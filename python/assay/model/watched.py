@@ -6,22 +6,22 @@ import re
 from dataclasses import dataclass
 from hashlib import blake2b
 
-# The key of statements that this role may not see.
+# Key of statements that this role may not see.
 HIDDEN_KEY = "hidden"
 SHOWN_LENGTH = 48
 FINGERPRINT_LENGTH = 200
-# Servers cut texts off; what is alike so far is taken to be one statement.
+# Servers truncate texts; statements that agree in this many characters count as one.
 CANONICAL_LENGTH = 500
-# Constants of a statement: texts, numbers that are no part of a name, and lists of them.
+# Matches constants of a statement: texts, numbers outside names, and lists of them.
 _CONSTANT = re.compile(r"'(?:[^']|'')*'|(?<![\w$.@])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b", re.IGNORECASE)
-# A server may keep these as constants, too; `extract(epoch from ...)` has a text in it.
+# Words that a server may also replace as constants; `extract(epoch from ...)` contains a text.
 _WORD_CONSTANT = re.compile(r"\$\d+|\b(?:null|true|false|epoch)\b")
 _NO_NAME = re.compile(r"\W+")
 _NO_LETTER = re.compile(r"[^a-z_]+")
 _PLACES = re.compile(r"\(\s*(?:\?|\$\d+)(?:\s*,\s*(?:\?|\$\d+|\.\.\.))+\s*\)")
 _COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][\w$]*")
-# The table that a statement is about follows one of these, by the statement's first word.
+# Matches the table of a statement after these words, by the statement's first word.
 _TABLE = r"[\s(]+(?:only\s+|ignore\s+|into\s+)*([\w\"`.$]+)"
 _TABLE_AFTER = {
     "update": re.compile(rf"\bupdate{_TABLE}", re.IGNORECASE),
@@ -29,7 +29,7 @@ _TABLE_AFTER = {
     "replace": re.compile(rf"\breplace{_TABLE}", re.IGNORECASE),
     "truncate": re.compile(rf"\btruncate(?:\s+table)?{_TABLE}", re.IGNORECASE),
 }
-# What is called is no table: `extract(epoch from now())`.
+# A function call after `from` is not a table: `extract(epoch from now())`.
 _FROM = re.compile(rf"\bfrom{_TABLE}(?![\w\"`.$]*\s*\()", re.IGNORECASE)
 
 
@@ -37,12 +37,12 @@ _FROM = re.compile(rf"\bfrom{_TABLE}(?![\w\"`.$]*\s*\()", re.IGNORECASE)
 class SessionLook:
     """A sample of a session, or of its worker, that executed a statement.
 
-    Unknown facts are None.
+    Attributes that are not known are None.
 
     Attributes:
         session: The engine's id of the session.
         statement: Key of the statement; None if it belongs to another database.
-        leader: The session that a worker works for.
+        leader: Session that a worker works for.
         tid: The thread that serves the session.
         application: Application name of its client.
         database: Its database.
@@ -66,7 +66,7 @@ class StatementText:
     """The text of an observed statement.
 
     Attributes:
-        text: Statement with placeholders for constants, as the server keeps it.
+        text: Statement with placeholders for constants, as the server stores it.
         example: Statement as a client sent it, with its constants; None if its full text was not
             seen.
     """
@@ -87,12 +87,12 @@ def statement_key(normalised: str) -> str:
 
 
 def says_something(text: str | None) -> bool:
-    """Return whether a server's statement text has any SQL: some servers return empty texts."""
+    """Return True if a statement text contains SQL, because some servers return empty texts."""
     return text is not None and _WORD.search(_COMMENT.sub(" ", text)) is not None
 
 
 def statement_name(text: str) -> str:
-    """Return a name of a statement that fits a command line, such as `update-accounts`."""
+    """Return a statement name that fits a command line, such as `update-accounts`."""
     plain = _COMMENT.sub(" ", text).strip()
     match = _WORD.search(plain)
     if match is None:
@@ -105,7 +105,7 @@ def statement_name(text: str) -> str:
 
 
 def statement_names(texts: dict[str, str]) -> dict[str, str]:
-    """Return a name for each key; those after the first of the same name have a number."""
+    """Return a name for each key; repeated names get a number."""
     names: dict[str, str] = {}
     seen: dict[str, int] = {}
     for key, text in texts.items():
@@ -119,11 +119,11 @@ def canonical(text: str) -> str:
     """Return a statement's letters and digits without constants, independent of its layout."""
     plain = _CONSTANT.sub("", _COMMENT.sub(" ", text)).lower()
     letters = _NO_NAME.sub("", _WORD_CONSTANT.sub("", plain))
-    # Servers of MySQL's kin keep the one word as the other.
+    # Servers of MySQL's family store one word as the other.
     return letters.replace("database", "schema")[:CANONICAL_LENGTH]
 
 
 def fingerprint(text: str) -> str:
-    """Return the letters of a statement's beginning, independent of constants and layout."""
+    """Return the letters of a statement's beginning, without constants and layout."""
     plain = _CONSTANT.sub("", _COMMENT.sub(" ", text)).lower()
     return _NO_LETTER.sub("", _WORD_CONSTANT.sub("", plain))[:FINGERPRINT_LENGTH]

@@ -1,1 +1,4 @@
-"""Observers that work while the driver does. One file per probe; each states its own cost."""
+"""Probes that sample the system while the driver runs.
+
+Each file holds one probe, which states its own cost.
+"""

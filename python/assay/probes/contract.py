@@ -15,63 +15,69 @@ if TYPE_CHECKING:
 
 
 class CounterReader(Protocol):
-    """Reads an engine's own counters. Belongs to one thread."""
+    """Reads an engine's own counters, from one thread only."""
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Rows of (source, object, counter, value), raw: never rates. Raises `OSError`."""
+        """Return rows of (source, object, counter, value), where values are totals, never rates.
+
+        Raises `OSError`.
+        """
         ...
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         ...
 
 
 class Activity(Protocol):
-    """The activity of one process of an engine. Unknown facts are None."""
+    """The activity of one process of an engine.
+
+    Attributes that are not known are None.
+    """
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """Return the process id."""
         ...
 
     @property
     def leader_pid(self) -> int | None:
-        """The process that it works for, if it is another one."""
+        """Return the pid of the process that it works for, if that is another process."""
         ...
 
     @property
     def backend_type(self) -> str:
-        """The kind of process, in the engine's terms."""
+        """Return the kind of process, in the engine's terms."""
         ...
 
     @property
     def application(self) -> str | None:
-        """Application name of the client; None for a process without a client."""
+        """Return the application name of the client; None for a process without a client."""
         ...
 
     @property
     def state(self) -> str | None:
-        """The state, in the engine's terms; None for a process without a client."""
+        """Return the state, in the engine's terms; None for a process without a client."""
         ...
 
     @property
     def wait_event_type(self) -> str | None:
-        """Class of its wait event; None if it does not wait."""
+        """Return the class of its wait event; None if it does not wait."""
         ...
 
     @property
     def wait_event(self) -> str | None:
-        """The thing it waits for."""
+        """Return the wait event that the process waits for."""
         ...
 
     @property
     def tid(self) -> int | None:
-        """The thread of the process; None for the process as a whole."""
+        """Return the thread id; None for the process as a whole."""
         ...
 
     @property
     def connection(self) -> int | None:
-        """The engine's id of the connection that a thread serves; None without one."""
+        """Return the engine's id of the connection that a thread serves; None without one."""
         ...
 
 
@@ -80,7 +86,10 @@ class ActivityReader(Protocol):
     """The contract of counter readers that also report the activity of processes."""
 
     def activity(self) -> Sequence[Activity]:
-        """Every process of the engine at this moment. Raises `OSError`."""
+        """Return all processes of the engine at this moment.
+
+        Raises `OSError`.
+        """
         ...
 
 
@@ -89,31 +98,38 @@ class BlockedReader(Protocol):
     """The contract of counter readers that also report blocked sessions."""
 
     def blocked(self) -> Sequence[Blocked]:
-        """Sessions that wait at this moment, one a session that each waits for. Raises `OSError`.
+        """Return waiting sessions now, one entry for each pair of waiting and blocking session.
 
-        It is asked right after `activity`, whose look it may be of.
+        Raises `OSError`.
+
+        `blocked` is called right after `activity` and may reuse the sample of that call.
         """
         ...
 
 
 @runtime_checkable
 class OtherWorkReader(Protocol):
-    """Counter readers that also report work besides the load."""
+    """The contract of counter readers that also report work besides the load."""
 
     def other_work(self) -> Sequence[OtherWork]:
-        """Upkeep that is under way, and sessions with old snapshots. Raises `OSError`.
+        """Return maintenance work in progress, and sessions with old snapshots.
 
-        It is called together with the counters.
+        Raises `OSError`.
+
+        `other_work` is called together with the counters.
         """
         ...
 
 
 @runtime_checkable
 class StatusReader(Protocol):
-    """The contract of counter readers that also report the engine's status, at more cost."""
+    """The contract of counter readers that also report the engine's status, which costs more."""
 
     def status(self) -> tuple[list[tuple[str, str, str, float]], str]:
-        """Rows as those of `read`, and the engine's own text of it, in full. Raises `OSError`."""
+        """Return rows in the format of `read`, and the engine's complete status text.
+
+        Raises `OSError`.
+        """
         ...
 
 
@@ -122,19 +138,25 @@ class CountsAnew(Protocol):
     """The contract of counter readers of private servers, whose counts may restart at 0."""
 
     def reset(self) -> None:
-        """Has the engine restart its counts. Raises `OSError`."""
+        """Reset the engine's counts to 0.
+
+        Raises `OSError`.
+        """
         ...
 
 
 class StatementReader(Protocol):
-    """Reads which statements a server executes for others. Belongs to one thread."""
+    """Reads the statements that a server executes for other clients, from one thread only."""
 
     def looks(self) -> Sequence[SessionLook]:
         """Return sessions that execute a statement now, without Assay's. Raises `OSError`."""
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return the totals of each statement, `calls` among them. Raises `OSError`."""
+        """Return the totals of each statement, including `calls`.
+
+        Raises `OSError`.
+        """
         ...
 
 
@@ -143,13 +165,13 @@ class Target:
     """The processes, files and server that probes observe.
 
     Attributes:
-        raw_dir: Directory for streams. Each probe has its own files.
+        raw_dir: Directory for the probes' streams. Each probe has its own files in the directory.
         interval_s: Time between samples.
-        followed: Processes to follow, with the account that each is charged to.
-        counters: Reads the engine's own counters; None if it has none.
+        followed: Processes to follow, each with the account that its use is charged to.
+        counters: Reader of the engine's own counters; None if the engine has none.
         profile_hz: CPU samples per second of CPU time; None if not requested.
         block_trace: Whether every block request is traced.
-        statements: Reads a server's statements. None means Assay drives the load.
+        statements: Reader of a server's statements; None means Assay drives the load.
     """
 
     raw_dir: Path
@@ -166,10 +188,10 @@ class Cost:
     """The cost of a probe: its samples and the time they took.
 
     Attributes:
-        error: Reason why it ended early.
+        error: Reason why the probe ended early.
         interval_s: Time between the samples of its stream, if it differs from the run's.
         look_interval_s: Time between two samples, if not every sample has a row in its stream.
-        notes: What it could not observe, and why: a sentence each.
+        notes: Sentences on what the probe could not observe, and why.
     """
 
     samples: int
@@ -186,14 +208,14 @@ class Probe(Protocol):
 
     name: str
     cost: str
-    stream: str  # the one whose times show when it looked
+    stream: str  # stream whose times show when the probe took samples
 
     def applies(self, target: Target) -> bool:
         """Return True if the probe has something to observe."""
         ...
 
     def start(self, target: Target) -> None:
-        """Starts observing; raises `OSError` with the path if it cannot."""
+        """Start the probe; raises `OSError` with the path if it cannot."""
         ...
 
     def stop(self) -> Cost:
@@ -212,7 +234,7 @@ class HearsMeasured(Protocol):
 
 @runtime_checkable
 class Refusing(Protocol):
-    """The contract of probes that were requested though they do not apply."""
+    """The contract of probes that can be requested on a host where they do not apply."""
 
     def refusal(self, target: Target) -> str | None:
         """Return why a requested probe cannot run, and the remedy; None if it can."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def find_probes() -> list[Probe]:
-    """A new, unstarted instance of every probe, by name."""
+    """Return a new, unstarted instance of every probe, in order of name."""
     probes: list[Probe] = []
     for module_info in pkgutil.iter_modules(assay.probes.__path__, "assay.probes."):
         module = importlib.import_module(module_info.name)

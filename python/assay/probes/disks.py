@@ -1,4 +1,4 @@
-"""Reads, writes and queueing of every block device."""
+"""Samples reads, writes and queueing of every block device."""
 
 from assay.probes.sampled import Sampled
 

@@ -1,10 +1,10 @@
 """Samples the engine's counters once a second, and its processes' activity twice a second.
 
-Counters that are dear to read are read less often. How an engine stands, which costs more to ask,
-is read where the measured part begins and ends. Sessions are looked at after pauses of random
-length: at even ones, a lock that is held every 300 ms is met at each look or at none. Where the
-measured part begins they are looked at more often, so that a run of seconds has looks enough to
-tell one sort of waiting from another.
+Counters that cost much to read are read less often. The engine's status, which costs more to query,
+is read at the start and end of the measured part. Sessions are sampled after pauses of random
+length. Even pauses would meet a lock that is held every 300 ms at every sample or at none. Samples
+are more frequent at the start of the measured part, so that a run of seconds has enough of them to
+separate kinds of waits.
 """
 
 from __future__ import annotations
@@ -44,20 +44,21 @@ if TYPE_CHECKING:
     from assay.probes.contract import CounterReader, Target
 
 COUNTERS_INTERVAL_S = 1.0
-# They are read less often where that would take more of a core, but never too seldom for a series.
+# Maximum share of a core for reading counters; within limits, readings become rarer above it.
 COUNTERS_CORE_SHARE_MAX = 0.002
 COUNTERS_INTERVAL_S_MAX = 5.0
-# Asking costs a server about as much as a short query, so it is not asked at every sample.
+# A query for activity costs a server about as much as a short query, so it is not sent at every
+# sample.
 ACTIVITY_INTERVAL_S = 0.5
 ACTIVITY_CORE_SHARE_MAX = 0.0008
 ACTIVITY_INTERVAL_S_MAX = 1.0
-# A measured part has so many looks at sessions from the time on that these fit in, however short.
+# Number of session samples that even a short measured part gets at least.
 EARLY_LOOKS = 20
 EARLY_INTERVAL_S = 0.1
 EARLY_CORE_SHARE_MAX = 0.01
-# Pauses between looks at sessions, in parts of their interval, which is their mean.
+# Shortest and longest pause between session samples, as a multiple of the mean interval.
 PAUSE_SHARES = (0.5, 1.5)
-# A server that does not answer for so long holds nobody up.
+# Time in seconds after which a server that does not answer is given up.
 PATIENCE_S = 10.0
 START, END = "start", "end"
 LOOK, MEASURED, STOP = "look", "measured", "stop"
@@ -88,7 +89,7 @@ class EngineProbe:
         return target.counters is not None
 
     def start(self, target: Target) -> None:
-        """Starts the thread; the first reading is on disk when this returns.
+        """Start the thread; the first reading is on disk when this returns.
 
         Raises:
             OSError: If the first reading fails, or takes too long.
@@ -107,11 +108,11 @@ class EngineProbe:
             raise OSError(self._error)
 
     def measured(self) -> None:
-        """Has it read anew how the engine stands, instead of what it read before a warm-up."""
+        """Have the thread read the engine's status again, after a warm-up."""
         self._requests.put(MEASURED)
 
     def stop(self) -> Cost:
-        """Takes a last reading and ends the thread, with a timeout."""
+        """Take a last reading and end the thread, with a timeout."""
         if self._thread is None:
             raise RuntimeError("probe engine was stopped before it was started")
         self._requests.put(STOP)
@@ -148,7 +149,7 @@ class EngineProbe:
 
 
 class RunningCost:
-    """Cost of the probe so far."""
+    """The cost of the probe so far."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -158,7 +159,7 @@ class RunningCost:
 
 
 class Watch:
-    """An engine under observation: its reader, and the streams of its counters."""
+    """The state of an observation of an engine: its reader, and the streams of its counters."""
 
     def __init__(self, target: Target, counters: CounterReader, running_cost: RunningCost) -> None:
         self._counters = counters
@@ -203,29 +204,37 @@ class Watch:
 
     @property
     def due_s(self) -> float:
-        """The time of the next sample."""
+        """Return the time of the next sample in seconds."""
         if not self._looks_at_sessions:
             return self._counters_due_s
         return min(self._sessions_due_s, self._counters_due_s)
 
     def stand(self, edge: str) -> None:
-        """Read the engine's status, if it reports one. Raises `OSError`."""
+        """Read the engine's status, if it reports one.
+
+        Raises `OSError`.
+        """
         if self._standing:
             begun_ns = time.monotonic_ns()
             self._standing.read(edge)
             self._count_look(begun_ns)
 
     def begin_measured(self) -> None:
-        """Read the engine's status, and sample sessions often at first. Raises `OSError`."""
+        """Read the engine's status, and begin with frequent samples of sessions.
+
+        Raises `OSError`.
+        """
         self.stand(START)
         self._pauses.measured_s = time.monotonic()
         self._sessions_due_s = min(self._sessions_due_s, time.monotonic() + self._pauses.least_s)
 
     def look(self, now_s: float, edge: str | None = None) -> None:
-        """Read what is due, and set the time of the next sample. Raises `OSError`.
+        """Read all counters that are due, and set the time of the next sample.
 
-        At the first and the last look everything is, and the engine tells how it stands. Looks
-        that were missed because the engine took its time are left out, not made up for.
+        Raises `OSError`.
+
+        The first and the last sample read everything, including the engine's status. Samples that
+        were missed because the engine was slow are not made up for.
         """
         begun_ns = time.monotonic_ns()
         if self._looks_at_sessions and (edge or now_s >= self._sessions_due_s):
@@ -236,7 +245,7 @@ class Watch:
             self._read_counters(time.monotonic_ns())
             if self._other_work:
                 self._read_other_work(self._other_work, begun_ns)
-            # The first reading connects, which no other has to.
+            # Only the first reading includes the connection.
             if edge != START:
                 self._afford_counters(time.thread_time_ns() - spent_ns)
             late_s = max(0.0, time.monotonic() - now_s)
@@ -306,19 +315,19 @@ class Watch:
             self._other_work_stream.flush()
         cost, now_ns = self._cost, time.monotonic_ns()
         cost.cpu_ns = time.thread_time_ns()
-        # The look under way counts already: a reader of a killed run sees no sample without cost.
+        # The current sample already counts, so that a killed run has no sample without cost.
         row = (now_ns, EngineProbe.name, cost.cpu_ns, cost.samples + 1, cost.longest_ns)
         self._cost_stream.push(*row)
         self._cost_stream.flush()
 
 
 class SessionPauses:
-    """The pauses between two samples of sessions, by what a sample costs.
+    """Chooses pauses between samples of sessions from the cost of a sample.
 
     Attributes:
-        least_s: Time between looks that is never gone below.
-        reading_ns: CPU time of the last look.
-        measured_s: When the measured part began; None if it has not.
+        least_s: Shortest time between samples.
+        reading_ns: CPU time of the last sample.
+        measured_s: Time when the measured part began; None before that.
     """
 
     def __init__(self, interval_s: float) -> None:
@@ -339,7 +348,7 @@ class SessionPauses:
         return min(usual_s, self._early_s(now_s)) * self._random.uniform(*PAUSE_SHARES)
 
     def _early_s(self, now_s: float) -> float:
-        """Return the pause in seconds, which grows so that samples become rarer."""
+        """Return the pause in seconds at the start of the measured part, which grows with time."""
         if self.measured_s is None:
             return math.inf
         growing_s = (now_s - self.measured_s) / EARLY_LOOKS
@@ -347,12 +356,12 @@ class SessionPauses:
 
 
 def _affordable_s(reading_ns: int, share_max: float, least_s: float, most_s: float) -> float:
-    """Return the time to the next reading that keeps a reading's cost to a share of a core."""
+    """Return the seconds to the next reading that keep its cost within a share of a core."""
     return min(max(least_s, reading_ns / NS_PER_S / share_max), most_s)
 
 
 class Standing:
-    """The engine's status at an edge: rows in a stream, and its own text in a file."""
+    """Writes the engine's status at the start or end: rows in a stream, and its text in a file."""
 
     def __init__(self, reader: StatusReader, stream: Stream, raw_dir: Path) -> None:
         self._reader = reader
@@ -360,7 +369,10 @@ class Standing:
         self._raw_dir = raw_dir
 
     def read(self, edge: str) -> None:
-        """The last reading of an edge is the one that holds. Raises `OSError`."""
+        """Read the engine's status at an edge; a later reading replaces an earlier one.
+
+        Raises `OSError`.
+        """
         time_ns = time.monotonic_ns()
         rows, text = self._reader.status()
         for row in rows:

@@ -1,9 +1,9 @@
 """Requests the map of compiled code from the JVMs among an engine's processes.
 
-Code that a JVM compiled is in no file, so that its addresses have no names but by the JVM's own
-list of them: `/tmp/perf-PID.map`, as the kernel's `perf` reads it. HotSpot since JDK 17 writes it
-on request. The request goes over HotSpot's attach protocol, as its `jcmd` sends it, because an
-engine that brings a runtime of its own rarely brings `jcmd`.
+Code that a JVM compiles is in no file. Its addresses have names only in the JVM's own list:
+`/tmp/perf-PID.map`, in the format of the kernel's `perf`. HotSpot writes this list on request since
+JDK 17. The request uses HotSpot's attach protocol, like `jcmd`, because an engine with a bundled
+runtime rarely includes `jcmd`.
 
 Callers of compiled code are known only if the JVM keeps frame pointers: `JVM_OPTIONS`.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 JVM_OPTIONS = ("-XX:+PreserveFramePointer",)
 TIMEOUT_S = 5.0
 _POLL_S = 0.01
-# Version 1 of the protocol: version, command, and three arguments, each ended by a zero.
+# Version 1 of the protocol: version, command, and three arguments, each ended by a zero byte.
 _REQUEST = b"1\0jcmd\0Compiler.perfmap\0\0\0"
 _DONE = b"0"
 
@@ -36,9 +36,9 @@ class PerfMap:
     """The result of asking a JVM for its list of compiled code.
 
     Attributes:
-        pid: The JVM.
-        path: The list, in the JVM's own `/tmp`, readable while the JVM lives; None if there is
-            none.
+        pid: Process id of the JVM.
+        path: Path of the list in the JVM's own `/tmp`, readable while the JVM lives; None without a
+            list.
         reason: Sentence on why there is no list.
     """
 
@@ -47,23 +47,23 @@ class PerfMap:
     reason: str | None = None
 
     def remove(self) -> None:
-        """Removes the list, if there is one."""
+        """Remove the list, if there is one."""
         if self.path is not None:
-            with suppress(OSError):  # the JVM is gone, and its `/tmp` with it
+            with suppress(OSError):  # the JVM has ended, and its `/tmp` with it
                 self.path.unlink()
 
 
 class _RefusedError(Exception):
-    """A JVM that does not write its list; the message says why."""
+    """Error for a JVM that does not write its list; the message says why."""
 
 
 def write_perf_maps(
     pids: Iterable[int], timeout_s: float = TIMEOUT_S, proc: Path = Path("/proc")
 ) -> list[PerfMap]:
-    """Has every JVM among these processes and their descendants write its list.
+    """Have every JVM among these processes and their descendants write its list.
 
     Args:
-        pids: Roots of trees of processes; those that ended are passed over.
+        pids: Roots of process trees; ended processes are skipped.
         timeout_s: Timeout for each JVM.
         proc: Directory of the kernel's process files.
     """
@@ -91,11 +91,11 @@ def _with_descendants(pids: Iterable[int], proc: Path) -> set[int]:
 
 def _runs_hotspot(process: Path) -> bool:
     try:
-        # A name in the file may be of any bytes.
+        # File names may contain arbitrary bytes.
         mappings = (process / "maps").read_text(errors="replace")
     except OSError:
         return False
-    # OpenJ9 has a libjvm.so, too, and answers the signal with a dump of all its memory.
+    # OpenJ9 also has a libjvm.so, but answers the signal with a dump of all its memory.
     return "/libjvm.so" in mappings and "/libj9" not in mappings
 
 
@@ -130,7 +130,7 @@ def _status(process: Path) -> dict[str, str]:
 
 
 def _attach(process: Path, tmp: Path, own_pid: str, deadline_s: float) -> Path:
-    """Has the JVM listen, if it does not yet, and returns its socket."""
+    """Make the JVM listen if it does not yet, and return the path of its socket."""
     listening = tmp / f".java_pid{own_pid}"
     status = _status(process)
     uid, gid = (int(status[name].split()[1]) for name in ("Uid", "Gid"))
@@ -146,11 +146,11 @@ def _attach(process: Path, tmp: Path, own_pid: str, deadline_s: float) -> Path:
 
 @contextmanager
 def _opened(process: Path) -> Iterator[int]:
-    """A descriptor of a JVM that takes SIGQUIT as a request.
+    """Open a process descriptor of a JVM that takes SIGQUIT as a request to listen.
 
-    Others are ended by the signal: a JVM without a handler (-Xrs, or one that is only starting),
-    and most processes that got the number of a JVM that ended. So it is opened first, and looked at
-    then.
+    SIGQUIT ends other processes: a JVM without a handler (-Xrs, or still starting), and most
+    processes that reuse the pid of an ended JVM. The descriptor is therefore opened before the
+    process is examined.
     """
     descriptor = os.pidfd_open(int(process.name))
     try:
@@ -165,7 +165,7 @@ def _opened(process: Path) -> Iterator[int]:
 
 @contextmanager
 def _marked(mark: Path, uid: int, gid: int) -> Iterator[None]:
-    """A file that tells a JVM that the signal asks it to listen, not to dump its threads."""
+    """Create the file that makes a JVM listen on the signal instead of dumping its threads."""
     with suppress(FileNotFoundError):
         mark.unlink()
     descriptor = os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

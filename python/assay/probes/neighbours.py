@@ -1,10 +1,10 @@
-"""CPU time and storage bytes of every process of the host, by name."""
+"""Samples CPU time and storage bytes of every process of the host, by name."""
 
 from assay.probes.sampled import Sampled
 
 
 class NeighboursProbe(Sampled):
-    """Reads /proc/PID of all processes, so that others who used CPUs or disks can be named."""
+    """Reads /proc/PID of all processes, to name other programs that used CPUs or disks."""
 
     name = "neighbours"
     stream = "neighbours"

@@ -1,4 +1,4 @@
-"""The engine's own counters just before and just after operations of a serial run."""
+"""Reads the engine's own counters just before and just after operations of a serial run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 START = "start"
 FLUSH_INTERVAL_NS = NS_PER_S
-# Readings take at most this part of a run's time: of short operations only some are read.
+# Maximum share of a run's time for readings; only some short operations are read.
 READING_SHARE_MAX = 0.1
 
 
 class OperationCounters:
-    """Reads at both edges of an operation, outside of its timed interval.
+    """Reads counters at both edges of an operation, outside its timed interval.
 
-    `anew` is a new reader for an engine that died and was started again; None if it is not.
+    `anew` makes a new reader after an engine crash and restart; None if there is no restart.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class OperationCounters:
         self._reads = False
 
     def read(self, sequence: int, edge: str) -> None:
-        """One reading, if this operation is one of those that are read.
+        """Read the counters, if this operation is one that is read.
 
         Raises:
             OSError: If the engine does not answer, or the disk is full.
@@ -54,7 +54,7 @@ class OperationCounters:
             self._spent_ns = 0
         rows = self._read() if self._reads else None
         if rows is None:
-            # An operation that has no first reading has no second one.
+            # An operation without a first reading gets no second one.
             self._reads = False
             return
         for source, thing, counter, value in rows:
@@ -67,12 +67,12 @@ class OperationCounters:
         self._due_ns = ended_ns + round(self._spent_ns * (1 / READING_SHARE_MAX - 1))
 
     def close(self) -> None:
-        """Ends the reader's connection."""
+        """Close the reader's connection."""
         if self._reader is not None:
             self._reader.close()
 
     def _read(self) -> list[tuple[str, str, str, float]] | None:
-        """None while an engine that died is not there again."""
+        """Return the counters; None while a crashed engine is not back."""
         try:
             if self._reader is None and self._anew is not None:
                 self._reader = self._anew()
@@ -89,10 +89,10 @@ class OperationCounters:
 def operation_counters(
     reader: CounterReader, raw_dir: Path, anew: Callable[[], CounterReader] | None = None
 ) -> Iterator[OperationCounters]:
-    """Counters around operations, in `engine-operations.arrows`; closes the reader at the end.
+    """Write counters around operations to `engine-operations.arrows`; close the reader at the end.
 
     Raises:
-        OSError: If the stream cannot be made or ended.
+        OSError: If the stream cannot be created or closed.
     """
     reading: OperationCounters | None = None
     try:

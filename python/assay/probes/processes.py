@@ -1,4 +1,4 @@
-"""CPU, faults, storage bytes, memory, switches and run-queue delay of our processes."""
+"""Samples CPU, faults, storage bytes, memory, switches and run-queue delay of a run's processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ProcessesProbe(Sampled):
-    """Reads /proc/PID of every followed process and its descendants, and of their threads."""
+    """Reads /proc/PID of every followed process, its descendants and their threads."""
 
     name = "processes"
     stream = "processes"
@@ -19,7 +19,7 @@ class ProcessesProbe(Sampled):
     core_share_max: float = 0.0013
 
     def followed(self, target: Target) -> list[tuple[int, str]]:
-        """All processes of a run."""
+        """Return all processes of a run, each with its account."""
         return list(target.followed)
 
 

@@ -1,4 +1,4 @@
-"""CPU samples of the engine's threads, with their stacks."""
+"""Takes CPU samples of the engine's threads, with their stacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_PROCESS = (
 
 
 class ProfileProbe:
-    """Samples stacks by the kernel; a thread of Assay unwinds them."""
+    """Has the kernel sample stacks; a thread of Assay unwinds them."""
 
     name = "profile"
     stream = "probe-profile"
@@ -46,16 +46,16 @@ class ProfileProbe:
         return target.profile_hz is not None and bool(_engine_pids(target))
 
     def refusal(self, target: Target) -> str | None:
-        """Return why requested samples cannot be taken, with the mend."""
+        """Return why requested samples cannot be taken, with the remedy; None if they can."""
         if target.profile_hz is None or _engine_pids(target):
             return None
         return NO_PROCESS
 
     def start(self, target: Target) -> None:
-        """Begins to sample; the first streams are on disk when this returns.
+        """Start sampling; the first streams are on disk when this returns.
 
         Raises:
-            OSError: If the kernel refuses. The message says how to allow it.
+            OSError: If the kernel refuses. The error message says how to allow it.
         """
         frequency_hz = target.profile_hz or 0
         self._pids = _engine_pids(target)
@@ -67,7 +67,7 @@ class ProfileProbe:
         self._write()
 
     def stop(self) -> Cost:
-        """Ends sampling, and names all functions that were seen."""
+        """End sampling, and resolve the names of all sampled functions."""
         if self._profiler is None:
             raise RuntimeError("probe profile was stopped before it was started")
         perf_maps = write_perf_maps(self._pids)
@@ -88,10 +88,10 @@ class ProfileProbe:
 
 
 def granted_here() -> dict[str, Any]:
-    """Return what the kernel grants to a profiler here, by trying it on our own process.
+    """Return what the kernel grants to a profiler here, after a trial on Assay's own process.
 
     Raises:
-        OSError: If the kernel grants nothing. The message says how to allow it.
+        OSError: If the kernel grants nothing. The error message says how to allow it.
     """
     with tempfile.TemporaryDirectory() as folder:
         profiler = Profiler(folder, [os.getpid()], 499)

@@ -1,4 +1,4 @@
-"""The requests that block devices were given, one by one."""
+"""Traces all requests to block devices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLUSH_INTERVAL_S = 1.0
 
 
 class RequestsProbe:
-    """Traces each block request by the kernel; a thread of Assay writes them."""
+    """Has the kernel trace each block request; a thread of Assay writes them."""
 
     name = "requests"
     stream = "probe-requests"
@@ -32,15 +32,15 @@ class RequestsProbe:
         return None
 
     def start(self, target: Target) -> None:
-        """Begins to trace; the streams are on disk when this returns.
+        """Start tracing; the streams are on disk when this returns.
 
         Raises:
-            OSError: If the kernel refuses. The message says how to allow it.
+            OSError: If the kernel refuses. The error message says how to allow it.
         """
         self._tracer = RequestTracer(target.raw_dir)
 
     def stop(self) -> Cost:
-        """Takes what is left and ends tracing."""
+        """Read the remaining requests and end tracing."""
         if self._tracer is None:
             raise RuntimeError("probe requests was stopped before it was started")
         report = self._tracer.stop()

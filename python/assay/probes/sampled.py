@@ -1,4 +1,4 @@
-"""The door to the sampler threads of the compiled core; one probe file names one of its kinds."""
+"""Starts sampler threads of the compiled core; each probe file names one kind of sampler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.probes.contract import Target
 
 
-# How often a cost stream has a row.
+# Seconds between rows of a cost stream.
 FLUSH_INTERVAL_S = 1.0
 
 
@@ -22,8 +22,8 @@ class Sampled:
     name: str
     cost: str
     stream: str
-    look_interval_s: float | None = None  # its own one, if not every look has a row
-    # It looks less often where looks would cost more of a core.
+    look_interval_s: float | None = None  # time between samples, if not every sample has a row
+    # Maximum share of a core; samples become rarer if they cost more.
     core_share_max: float
 
     def __init__(self) -> None:
@@ -31,15 +31,15 @@ class Sampled:
         self._asked_ns = 0
 
     def applies(self, target: Target) -> bool:  # noqa: ARG002 - there always is a host
-        """Always: every host has these counters."""
+        """Return True: every host has these counters."""
         return True
 
     def followed(self, target: Target) -> list[tuple[int, str]]:  # noqa: ARG002 - most need none
-        """Return the sampled processes with their accounts; none for the whole host."""
+        """Return the sampled processes with their accounts; empty for the whole host."""
         return []
 
     def start(self, target: Target) -> None:
-        """Starts the thread; the first sample is on disk when this returns."""
+        """Start the thread; the first sample is on disk when this returns."""
         interval_ns = round((self.look_interval_s or target.interval_s) * NS_PER_S)
         self._asked_ns = interval_ns
         self._sampler = Sampler(
@@ -51,7 +51,7 @@ class Sampled:
         )
 
     def stop(self) -> Cost:
-        """Takes a last sample and ends the thread."""
+        """Take a last sample and end the thread."""
         if self._sampler is None:
             raise RuntimeError(f"probe {self.name} was stopped before it was started")
         report = self._sampler.stop()
@@ -67,7 +67,7 @@ class Sampled:
         )
 
     def _interval_s(self, longest_ns: int) -> float | None:
-        """The seconds between rows, if samples became rarer than the run's interval."""
+        """Return the seconds between rows, if samples became rarer than the run's interval."""
         if self.look_interval_s is not None:
             return FLUSH_INTERVAL_S
         return longest_ns / NS_PER_S if longest_ns > self._asked_ns else None

@@ -1,8 +1,8 @@
 """Samples the statements that a server executes for other clients, ten times a second.
 
-A look is a row without a session, and a row for each session that executed a statement at that
-moment. What statements have come to is read at both ends and now and then between them; of one that
-was not executed meanwhile there is no row.
+A sample is a row without a session, and a row for each session that executed a statement at that
+moment. Totals of statements are read at the start, at the end and occasionally between; statements
+without new executions have no row.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from assay.probes.contract import StatementReader, Target
 
-# Looks become rarer where they would take more of a core than this.
+# Maximum share of a core for samples; above it samples become rarer.
 LOOKS_CORE_SHARE_MAX = 0.004
 LOOK_INTERVAL_S_MAX = 2.0
 COUNTS_INTERVAL_S = 5.0
 COUNTS_CORE_SHARE_MAX = 0.001
 FLUSH_INTERVAL_S = 1.0
-# A server that does not answer for so long holds nobody up.
+# Time in seconds after which a server that does not answer is given up.
 PATIENCE_S = 10.0
 STOP_PATIENCE_S = 2.0
 DEFECT = "its thread broke down; the trace is where errors of this process go"
@@ -53,7 +53,7 @@ class StatementsProbe:
 
     @property
     def at_work(self) -> bool:
-        """True while the probe samples; False after the server went away."""
+        """Return True while the probe samples; False after the server went away."""
         return self._thread is not None and self._thread.is_alive()
 
     def applies(self, target: Target) -> bool:
@@ -111,7 +111,7 @@ class StatementsProbe:
 
 
 class Watch:
-    """A server under observation: its reader, the streams of samples, and the cost so far."""
+    """The state of an observation of a server: its reader, its streams and the cost so far."""
 
     def __init__(self, target: Target, reader: StatementReader, opened: ExitStack) -> None:
         self._reader = reader
@@ -130,11 +130,14 @@ class Watch:
 
     @property
     def rest_s(self) -> float:
-        """The seconds until the next sample."""
+        """Return the seconds until the next sample."""
         return max(0.0, self._due_s - time.monotonic())
 
     def look(self, *, count: bool = False) -> None:
-        """Sample sessions and read what else is due. Raises `OSError`."""
+        """Sample sessions and, if due, read the totals.
+
+        Raises `OSError`.
+        """
         begun_ns, spent_ns = time.monotonic_ns(), time.thread_time_ns()
         self._looks.push(begun_ns, *[None] * 9)
         for look in self._reader.looks():
@@ -168,11 +171,11 @@ class Watch:
         self._due_s += (late_s // self._interval_s + 1) * self._interval_s
 
     def _afford(self, looking_ns: int) -> None:
-        """The first look connects, which no other has to."""
+        """Adapt the pause to the cost of a sample, except the first one with the connection."""
         if not self.samples:
             return
         share_s = looking_ns / NS_PER_S / LOOKS_CORE_SHARE_MAX
-        # One dear look in a busy moment does not make all that follow rare.
+        # One expensive sample in a busy moment does not make all later samples rare.
         eased_s = self._interval_s + 0.1 * (share_s - self._interval_s)
         self._interval_s = min(max(self._least_s, eased_s), LOOK_INTERVAL_S_MAX)
         if self._interval_s > self._least_s:
@@ -182,7 +185,7 @@ class Watch:
         spent_ns, time_ns = time.thread_time_ns(), time.monotonic_ns()
         for statement, counts in self._reader.counts():
             calls = counts["calls"]
-            # What comes later than the first reading was not executed before it.
+            # Statements that appear after the first reading had zero executions before it.
             zero = (self._begun_ns, dict.fromkeys(counts, 0.0)) if self._begun_ns else None
             first = self._first.setdefault(statement, zero or (time_ns, counts))
             if self._last.get(statement, first[1]["calls"]) == calls:

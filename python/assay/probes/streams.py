@@ -1,7 +1,7 @@
-"""Streams that probes of this language write: the columns of an engine's counters, and a writer.
+"""Writes streams of Python probes, such as an engine's counters.
 
-Arrays are made of buffers. `pyarrow.array` imports pandas wherever that is installed: a second of
-CPU time and tens of megabytes beside what is measured.
+Arrays are made from buffers. `pyarrow.array` imports pandas if that is installed, which costs a
+second of CPU time and tens of megabytes beside the measured engine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 WORD = pa.dictionary(pa.uint32(), pa.string())
-# As the standard library's arrays name what a number is.
+# Number types in the codes of the standard library's `array`.
 CODES = {pa.int64(): "q", pa.uint64(): "Q", pa.uint32(): "I", pa.float64(): "d"}
 NEEDED_ROW = [("source", WORD), ("object", WORD), ("counter", WORD), ("value", pa.float64())]
 
@@ -70,7 +70,7 @@ OTHER_WORK = _schema(
         ("statement", WORD),
     ],
 )
-# A row without a session is the look itself, whether or not anybody was at work.
+# A row without a session stands for the sample itself, even if no session was working.
 LOOKS = _schema(
     [("time_ns", pa.int64())],
     [
@@ -88,7 +88,7 @@ LOOKS = _schema(
 STATEMENT_COUNTS = _schema(
     [("time_ns", pa.int64()), ("statement", WORD), ("counter", WORD), ("value", pa.float64())]
 )
-# As the driver writes it.
+# The type that the driver writes.
 _SHORT_WORD = pa.dictionary(pa.uint16(), pa.string())
 EVENTS = pa.schema(
     [
@@ -125,9 +125,9 @@ COST = _schema(
 
 
 class Stream:
-    """The one writer of one stream of the record.
+    """The only writer of one stream of the record.
 
-    Rows wait in memory until `flush`, which hands them to the operating system as one batch.
+    Rows are buffered until `flush`, which writes them as one batch.
     """
 
     def __init__(self, raw_dir: Path, name: str, schema: pa.Schema) -> None:
@@ -138,10 +138,11 @@ class Stream:
         }
         self._dictionaries = {name: _texts([]) for name in self._words}
         self._file = (raw_dir / f"{name}.arrows").open("xb")
-        # Words are only ever added, so that a batch brings those that are new and no others.
+        # Dictionaries only grow, so that a batch contains new words only.
         options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
         self._writer = pa.ipc.new_stream(self._file, schema, options=options)
-        # Arrow writes the schema with the first batch: a stream without one cannot be read.
+        # Arrow writes the schema with the first batch, and a stream without a schema cannot be
+        # read.
         self._write([()] * len(schema))
 
     def __enter__(self) -> Self:
@@ -156,11 +157,14 @@ class Stream:
         self.close()
 
     def push(self, *row: object) -> None:
-        """Adds a row, in the order of the columns."""
+        """Add a row, with values in the order of the columns."""
         self._rows.append(row)
 
     def flush(self) -> None:
-        """Writes the waiting rows. Raises `OSError` if the disk is full."""
+        """Write the buffered rows.
+
+        Raises `OSError` if the disk is full.
+        """
         if not self._rows:
             return
         columns = list(zip(*self._rows, strict=True))
@@ -175,7 +179,7 @@ class Stream:
         self._file.flush()
 
     def close(self) -> None:
-        """Flushes and marks the end of the stream."""
+        """Flush and mark the end of the stream."""
         try:
             self.flush()
             self._writer.close()
@@ -195,7 +199,7 @@ class Stream:
 
 
 def write_no_events(raw_dir: Path) -> None:
-    """Writes an empty stream of events, for a record without a load."""
+    """Write an empty stream of events, for a record without a load."""
     path = str(raw_dir / "events.arrows")
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, EVENTS) as writer:
         writer.write_table(EVENTS.empty_table())
@@ -207,7 +211,7 @@ def _numbers(values: Sequence[float | None], kind: pa.DataType) -> pa.Array:
 
 
 def _validity(values: Sequence[float | None]) -> pa.Buffer | None:
-    """A bit for each value that is not null, the lowest first; None if there is no null."""
+    """Return a bitmap of values that are not null, lowest bit first; None without nulls."""
     if None not in values:
         return None
     bits = "".join("0" if value is None else "1" for value in reversed(values))

@@ -1,4 +1,4 @@
-"""CPU times of every CPU, memory, paging and pressure stalls of the host."""
+"""Samples CPU times of every CPU, memory, paging and pressure stalls of the host."""
 
 from assay.probes.sampled import Sampled
 

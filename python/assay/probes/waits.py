@@ -1,4 +1,4 @@
-"""Samples the waits of the engine's threads, and its limit of CPU time."""
+"""Samples the waits of the engine's threads, and its CPU limit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class WaitsProbe(Sampled):
-    """Reads /proc/PID/task/TID of the engine's threads, and nothing more of one that slept on."""
+    """Reads /proc/PID/task/TID of the engine's threads; of a sleeping thread only one file."""
 
     name = "waits"
     stream = "probe-waits"
     cost = "reads one /proc file a thread at each look, and up to three more if the thread ran"
-    look_interval_s = 0.01  # workers that live shorter than this are never seen
+    look_interval_s = 0.01  # threads that live shorter than this are never seen
     core_share_max: float = 0.0022
 
     def applies(self, target: Target) -> bool:

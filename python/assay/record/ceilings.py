@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# What has to be the same for a ceiling to hold: the machine, and the disk of the data.
+# Facts that must be equal for a ceiling to apply: the machine, and the disk of the data.
 SAME_HOST = ("host", "machine", "memory_bytes")
 
 
@@ -22,8 +22,8 @@ def newest_ceiling(runs_dir: Path, host: Mapping[str, Any] | None = None) -> Pat
 
     Args:
         runs_dir: Directory of records.
-        host: The `host` object of a run's `environment.json`. Ceilings of another machine, or of
-            another disk than the one below `data_device`, are skipped. None means any host.
+        host: The `host` object of a run's `environment.json`; None means any host. Ceilings of
+            another machine, or of another disk than the one below `data_device`, are skipped.
     """
     for directory in reversed(list_runs(runs_dir)):
         # Ids name the kind, so that no other record is opened.

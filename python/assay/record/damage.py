@@ -1,7 +1,7 @@
-"""Warns of records that were changed after they were sealed, wherever one is opened by name.
+"""Warns when a record that was changed after its seal is opened by name.
 
-A changed record is still read, because the rest of it may be of use. Python code receives a
-warning. The command line prints its sentence and ends with exit code 3.
+A changed record is still read, because the rest of it may be useful. Python code receives a
+warning. The command line prints the warning's sentence and ends with exit code 3.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class DamagedRecordWarning(UserWarning):
 
 
 def damage_of(run_dir: Path) -> str | None:
-    """Return a sentence on differences from the seal; None without a difference or a seal."""
+    """Return a sentence on differences from the seal; None if there are none, or no seal."""
     broken = broken_seals(run_dir) if (run_dir / SEAL_FILE).is_file() else []
     if not broken:
         return None
@@ -44,7 +44,7 @@ def warn_if_damaged(run_dir: Path) -> None:
 
 
 def refuse_damaged(run_dir: Path) -> None:
-    """Refuse a changed record before further runs are made because of its figures.
+    """Raise an error for a changed record, before its figures cause further runs.
 
     Raises:
         RecordDamagedError: If the record was changed after it was sealed.
@@ -56,7 +56,7 @@ def refuse_damaged(run_dir: Path) -> None:
 
 @contextmanager
 def hearing_damage() -> Iterator[list[str]]:
-    """Collect sentences about damaged records, each once, instead of showing them as warnings."""
+    """Collect sentences about damaged records, each once, instead of issuing warnings."""
     sentences: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", DamagedRecordWarning)

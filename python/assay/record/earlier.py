@@ -13,17 +13,17 @@ from assay.record.reader import Run, list_runs, said
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A run of the same question lies no further back than so many runs of the same workload.
+# Maximum number of earlier runs of the same workload that are searched.
 LOOKED_AT_MAX = 20
-# What a request may differ by: how long it is measured is no other question.
+# Options that may differ between runs of the same request, such as the duration.
 IGNORED_KEYS = frozenset((*INCIDENTAL, *DURATION))
 
 
 def earlier_run(run: Run, runs_dir: Path) -> Run | None:
     """Return the latest complete earlier run with the same request; None without one.
 
-    The statements themselves may differ. The comparison of the runs reports this for each
-    operation.
+    The statements of the two runs may differ. The comparison of the two runs reports changed
+    statements for each operation.
 
     Args:
         run: The later run.
@@ -41,13 +41,13 @@ def earlier_run(run: Run, runs_dir: Path) -> Run | None:
             if other.kind == KIND_RUN and _asks_the_same(run, other) and not damage_of(path):
                 return other
         except AssayError:
-            # A damaged record is told of when it is asked for.
+            # A damaged record is reported when a user opens it by name.
             continue
     return None
 
 
 def _name_of(run_id: str) -> str:
-    """Workload and engine of a run, as its id has them."""
+    """Return the workload and engine in a run's id."""
     return run_id.partition("-")[2].rpartition("-")[0]
 
 

@@ -19,31 +19,31 @@ EXPECTED_ORIGIN_FILE = "origin.json"
 DERIVED_DIR = "derived"
 LOG_FILE = "assay.log"
 DRIVER_FILE = "driver.json"
-# The engine's own text of how it stood, by edge of the measured part.
+# The engine's own status text, at the start and end of the measured part.
 STATUS_FILES = {"start": "status-start.txt", "end": "status-end.txt"}
 SAMPLING_FILE = "profile.json"
-# How far mixes were, and what the engine had read by then; of clients that play an order.
+# Progress of mixes with the engine's reads so far, for clients that execute a sequence.
 MIXES_STREAM = "mixes"
-# Answered statements, each with its operation and its time.
+# Answered statements, each with its operation and time.
 STATEMENTS_STREAM = "statements"
 PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
-# Below it a directory for each database that was recovered, by its number.
+# Directory that holds one numbered directory for each recovered database.
 RECOVERED_DIR = "recovered"
-# What comes of other hosts lies there until the end, when it is merged.
+# Directory of files from other hosts, which are merged at the end of the run.
 FLEET_DIR = "fleet"
-# Samples of the host that the run was started on, where the engine's is another one.
+# Samples of the host where the run was started, if the engine runs on another host.
 RUN_HOST_DIR = "run-host"
 
-# Phases of a plan and accounts of processes, as streams name them. Of a power or a throughput test
-# the name has its number after a hyphen.
+# Names in streams of a plan's phases and of process accounts. In a power or throughput test, the
+# name of a phase ends with a hyphen and its number.
 PHASE_BEFORE = "before"
 PHASE_WARMUP = "warmup"
 PHASE_MEASURED = "measured"
 PHASE_POWER = "power"
 PHASE_THROUGHPUT = "throughput"
 PHASE_AFTER = "after"
-# Of a recovered database, whose streams are its own.
+# Account of a recovered database, which has its own streams.
 PHASE_RECOVERED = "recovered"
 ACCOUNT_ENGINE_AND_DRIVER = "engine and driver"
 ACCOUNT_ENGINE = "engine"
@@ -52,17 +52,17 @@ ACCOUNT_PROBES = "probes"
 ACCOUNT_BRIDGE = "bridge"
 ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 
-# What a record is of, where it is not of a workload's run.
+# Kinds of records.
 KIND_RUN = "run"
 KIND_CEILING: Final = "ceiling"
-# Of a server's own statements: nothing was driven.
+# Record of other clients' statements on a server, without a load by Assay.
 KIND_OBSERVED: Final = "observed"
 
-# What of a query `request.remove` names, beside single parts of it.
+# Value of `request.remove` for a query without its computation.
 COMPUTATION = "computation"
 
 STATUS_RUNNING = "running"
-# The state that loading left, among those that a run can begin in.
+# The starting state that loading left.
 LOADED = "loaded"
 STATUS_COMPLETE = "complete"
 STATUS_FAILED = "failed"

@@ -1,10 +1,10 @@
 """The directories in which Assay keeps runs, cache and state.
 
-The XDG base directory specification asks that a relative path in one of its variables is ignored;
-this module does so, so that a wrong variable never creates directories in the current one.
+A relative path in an XDG variable is ignored, as the XDG base directory specification requires. A
+wrong variable therefore creates no directory in the current one.
 
-Servers never run as root, and root's home is closed to the user they run as. Without those
-variables root's files are therefore in the places that the file system standard has for programs.
+Servers never run as root, and their user cannot read root's home directory. Without XDG variables,
+root's files are therefore in the directories that the file system standard has for programs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def runs_dir(flag: str | Path | None = None) -> Path:
-    """Directory of the run records: the `--runs` flag, else `$ASSAY_RUNS`, else `./runs`."""
+    """Return the directory of run records: the `--runs` flag, else `$ASSAY_RUNS`, else `./runs`."""
     return Path(flag or os.environ.get("ASSAY_RUNS") or "runs")
 
 

@@ -1,6 +1,6 @@
 """`<runs>/predictions.jsonl`: predicted and measured gain of advice, one line for each trial.
 
-Lines are only appended. A line that a crash or a full disk cut short is skipped.
+Lines are only appended to the file. Reading skips a line that a crash or a full disk cut short.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PREDICTIONS_FILE = "predictions.jsonl"
 
 
 def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
-    """Append a line in a single write, so that readers never see a part of it.
+    """Append a line in a single write, so that readers never see a partial line.
 
     Raises:
         RunFailedError: If the file cannot be written.
@@ -43,7 +43,7 @@ def append_prediction(runs_dir: Path, facts: Mapping[str, Any]) -> None:
 
 
 def read_predictions(runs_dir: Path) -> list[dict[str, Any]]:
-    """Return all whole lines, oldest first; empty before the first trial.
+    """Return all complete lines, oldest first; empty before the first trial.
 
     Raises:
         RecordUnreadableError: If the file exists and cannot be read.

@@ -1,6 +1,6 @@
-"""Reads the directory of a complete, killed or damaged run, and says what is missing.
+"""Reads the directory of a complete, killed or damaged run, and reports missing files.
 
-If a killed run left an incomplete stream, it is read up to the last whole batch.
+An incomplete stream of a killed run is read up to the last complete batch.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-# Rows of a part of a long stream: some 30 MB of statements.
+# Rows in one part of a long stream; about 30 MB of statements.
 PART_ROWS = 1 << 19
 
 
-# What an option is that nobody gave.
+# Values of options that were not given.
 SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 
 
@@ -73,7 +73,7 @@ def list_runs(runs_dir: Path) -> list[Path]:
 def find_run(name: str, runs_dir: Path) -> Path:
     """Return the directory of a run named by `latest`, a path, an id or the beginning of one id.
 
-    Warns with `DamagedRecordWarning` if the record was changed after it was sealed.
+    A `DamagedRecordWarning` is issued if the record was changed after it was sealed.
 
     Raises:
         RecordUnreadableError: If no run has this name, or several ids begin with it.
@@ -118,7 +118,7 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
             kind.
     """
     if name == "latest":
-        # The newest is one in nearly every case, so that few are opened.
+        # The newest record nearly always matches, so few are opened.
         for directory in reversed(list_runs(runs_dir)):
             run = Run(directory.absolute())
             if run.kind == KIND_RUN or (or_observed and run.kind == KIND_OBSERVED):
@@ -147,22 +147,22 @@ class Run:
 
     @property
     def id(self) -> str:
-        """The run's id."""
+        """Return the run's id."""
         return str(self.facts["id"])
 
     @property
     def kind(self) -> str:
-        """The kind of the record: `run` of a workload, `ceiling` of a host, or `observed`."""
+        """Return the kind of record: `run` of a workload, `ceiling` of a host, or `observed`."""
         return str(self.facts.get("kind", KIND_RUN))
 
     @property
     def complete(self) -> bool:
-        """True if the run reached its planned end."""
+        """Return True if the run reached its planned end."""
         return bool(self.facts["status"] == STATUS_COMPLETE)
 
     @cached_property
     def environment(self) -> dict[str, Any]:
-        """Host, engine version and effective settings; empty if the run ended before."""
+        """Return host, engine version and effective settings; empty if the run ended before."""
         path = self.dir / ENVIRONMENT_FILE
         return _read_json(path) if path.exists() else {}
 
@@ -174,7 +174,7 @@ class Run:
 
     @property
     def driven(self) -> bool:
-        """True if the whole load plan was executed, even if the run failed after that."""
+        """Return True if the whole load plan was executed, even if the run failed afterwards."""
         return (self.driver_report or {}).get("ended") == "done"
 
     def recovered(self, number: int) -> Recovered:
@@ -189,12 +189,12 @@ class Run:
 
     @property
     def derived(self) -> Path:
-        """The directory of analyses and reports of this run."""
+        """Return the directory of this run's analyses and reports."""
         return self.dir / DERIVED_DIR
 
     @property
     def sealed(self) -> bool:
-        """True if the run has a seal."""
+        """Return True if the run has a seal."""
         return (self.dir / SEAL_FILE).is_file()
 
     def broken_seals(self) -> list[str]:
@@ -207,7 +207,7 @@ class Run:
 
     @cache  # noqa: B019 - a run is read by one command and then forgotten
     def table(self, stream: str) -> pl.DataFrame:
-        """Return a stream of `raw/` as a table; without rows if nothing was recorded in it.
+        """Return a stream of `raw/` as a table, which is empty if nothing was recorded.
 
         Raises:
             RecordUnreadableError: If the file is missing or is not a stream.
@@ -243,7 +243,7 @@ class Run:
         ]
 
     def results(self, operation: str) -> list[tuple[str, Path]]:
-        """Return kept results of an operation: order-independent digest of the rows, and file."""
+        """Return an operation's kept results: an order-independent digest and a file of each."""
         name = re.compile(rf"{re.escape(operation)}-([0-9a-f]{{16}})-[0-9a-f]{{16}}\.arrow")
         paths = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
         return [(match[1], path) for path in paths if (match := name.fullmatch(path.name))]
@@ -252,7 +252,7 @@ class Run:
         """Return the file of the rows that an operation should return; None if they are not known.
 
         A file that is named after the operation alone holds the rows for default parameters on the
-        data as they were loaded. It serves all variants.
+        loaded data. A file named after the operation alone serves all variants.
         """
         folder = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR
         names = [f"{operation}-{variant}-{state}.csv", *([f"{operation}.csv"] if not state else [])]
@@ -326,7 +326,10 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The facts in today's schema. A migration a version goes here when there is a second one."""
+    """Return the facts of a run in the current schema.
+
+    Migrations between schema versions will be here, one per version.
+    """
     version = facts.get("schema")
     if not isinstance(version, int) or version < 1:
         raise RecordDamagedError(f"{path} has no schema version; the record is damaged.")
@@ -343,7 +346,7 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
 
 @contextmanager
 def damage_told(run: Run) -> Iterator[None]:
-    """Turn any failure on a record that was changed into `RecordUnreadableError`."""
+    """Turn any failure to read a changed record into `RecordUnreadableError`."""
     try:
         yield
     except (AssayError, OSError):
@@ -371,7 +374,7 @@ def read_result(path: Path) -> pl.DataFrame:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Raises `RecordUnreadableError` for whatever reading the file raises."""
+    """Raise `RecordUnreadableError` for any error while reading the file."""
     import polars as pl
     import pyarrow as pa
 
@@ -404,7 +407,7 @@ def _frame(batches: list[pa.RecordBatch], schema: pa.Schema) -> pl.DataFrame:
     import pyarrow as pa
 
     table = pa.Table.from_batches(batches, schema=schema)
-    # Indices and lengths that point outside of their buffers would end the process later.
+    # Indices and lengths that point outside their buffers would crash the process later.
     table.validate(full=True)
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
@@ -412,7 +415,7 @@ def _frame(batches: list[pa.RecordBatch], schema: pa.Schema) -> pl.DataFrame:
 
 
 def _whole_batches(reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
-    """All batches up to the end, or up to the half-written one that a killed writer leaves."""
+    """Yield all complete batches; a killed writer may leave an incomplete one at the end."""
     import pyarrow as pa
 
     while True:

@@ -1,7 +1,7 @@
 """The seal of a record: SHA-256 of all measured files, written last.
 
-Each line has a digest, two blanks and a path relative to the run directory, as `sha256sum -c` reads
-it.
+Each line has a digest, two spaces and a path relative to the run directory, in the format of
+`sha256sum -c`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from assay.record.layout import ENVIRONMENT_FILE, RAW_DIR, RUN_FILE, SEAL_FILE
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A file that was written so recently may be written again within one tick of its clock.
+# Clocks of file systems tick coarsely: a file written more recently than this may change again with
+# the same time.
 SETTLED_NS = 1_000_000_000
 
 
@@ -28,13 +29,13 @@ def sealed_files(run_dir: Path) -> list[Path]:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file as hexadecimal digits."""
+    """Return the SHA-256 of a file as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_seal(run_dir: Path) -> None:
-    """Writes the seal of a run directory whose files are final."""
+    """Write the seal of a run directory whose files are final."""
     lines = [
         f"{file_sha256(path)}  {path.relative_to(run_dir)}\n" for path in sealed_files(run_dir)
     ]
@@ -46,7 +47,7 @@ def write_seal(run_dir: Path) -> None:
 def broken_seals(run_dir: Path) -> list[str]:
     """Return a sentence for each difference from the seal; empty if nothing was changed."""
     sealed: dict[str, str] = {}
-    # A damaged seal names files that are not there, so it needs no error of its own.
+    # A damaged seal names missing files, so it needs no error of its own.
     text = (run_dir / SEAL_FILE).read_text(encoding="utf-8", errors="replace")
     for line in text.splitlines():
         digest, _, name = line.partition("  ")
@@ -63,7 +64,7 @@ def broken_seals(run_dir: Path) -> list[str]:
 
 
 def _digest_of(path: Path) -> str:
-    """Return a file's digest, which is read once for as long as the file is not written again."""
+    """Return a file's digest, which is cached until the file is written again."""
     about = path.stat()
     if time.time_ns() - about.st_mtime_ns < SETTLED_NS:
         return file_sha256(path)

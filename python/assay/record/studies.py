@@ -20,9 +20,9 @@ SCHEMA = 2
 STUDIES_DIR = "studies"
 STUDY_FILE = "study.toml"
 PUBLISHED_FILE = "published.toml"
-# Of a study alone: it ended in good order, and some of its runs were left out.
+# Status of a study that ended normally with some of its runs left out.
 STATUS_PARTIAL = "partial"
-# Kinds of figures by the names that older records have of them.
+# Names of figure kinds in older records, with their current names.
 RENAMED_KINDS = {"versus": "compare", "plan_regret": "plans"}
 
 
@@ -31,8 +31,8 @@ class StudyVariant:
     """One variant of a study's part: runs with the same options.
 
     Attributes:
-        levels: Name of the level by name of the factor. Empty if the part has no factors.
-        request: Options of the runs, as in run.json, without those that have their default.
+        levels: Name of the level by name of the factor; empty if the part has no factors.
+        request: Options of the runs that differ from their defaults, as in run.json.
     """
 
     name: str
@@ -42,11 +42,11 @@ class StudyVariant:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """A block of a study: variants that are run in turns, each `repetitions` times.
+    """A part of a study: variants that run in alternating order, each `repetitions` times.
 
     Attributes:
-        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
-        kind: Kind of its runs: of a workload on an engine, or of the host's limits (ceiling).
+        expects: Operators that the plans of its runs must have; empty means any plan is accepted.
+        kind: Kind of its runs: a workload on an engine, or a ceiling of the host.
     """
 
     name: str
@@ -75,7 +75,9 @@ class StudyFigure:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """A run of a study that was begun. A round has several of a variant if earlier ones failed.
+    """A run of a study that was started.
+
+    A round has several runs of a variant if earlier ones failed.
 
     Attributes:
         round: Number of the round, from 1. Runs of the same round are compared.
@@ -100,7 +102,7 @@ class StudyRecord:
     """A study as its file on disk describes it.
 
     Attributes:
-        runs: All runs that were begun, in their order.
+        runs: All runs that were started, in order.
         published: Figures of a published article; None if the study has no article.
         without: Parts of the study's file that were left out, with the reason for each.
     """
@@ -119,7 +121,7 @@ class StudyRecord:
 
     @property
     def complete(self) -> list[StudyRun]:
-        """The successful runs, one for each part, variant and round."""
+        """Return the successful runs, one for each part, variant and round."""
         return [run for run in self.runs if run.status == STATUS_COMPLETE]
 
     def part(self, name: str) -> StudyPart:
@@ -129,8 +131,8 @@ class StudyRecord:
     def missing(self) -> list[StudyRun]:
         """Return the requested runs that have not succeeded, with the reason if it is known.
 
-        For a run that was tried it returns the last attempt. A run that was not begun has status
-        `left out`.
+        For a run that was tried, the result is its last attempt. A run that was never started has
+        status `left out`.
         """
         done = {(run.part, run.variant, run.round) for run in self.complete}
         tried = {(run.part, run.variant, run.round): run for run in self.runs}
@@ -150,7 +152,7 @@ class StudyRecord:
 
 
 def write_study(directory: Path, document: Mapping[str, Any]) -> None:
-    """Replaces a study's file as a whole; its question is also its first line.
+    """Replace a study's file as a whole, with its question as the first line.
 
     Raises:
         RunFailedError: If the file cannot be written.
@@ -172,7 +174,10 @@ def write_study(directory: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_study_file(file: Path) -> dict[str, Any]:
-    """Return the content of a study's file. `RecordUnreadableError` says how to repair it."""
+    """Return the content of a study's file.
+
+    `RecordUnreadableError` says how to repair the file.
+    """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -182,7 +187,9 @@ def read_study_file(file: Path) -> dict[str, Any]:
 
 
 def read_study(directory: Path) -> StudyRecord:
-    """Return a study. Its runs are in the directory that holds the directory of studies.
+    """Return the study in a directory.
+
+    The study's runs are in the parent of the directory of studies.
 
     Raises:
         RecordUnreadableError: If the file is missing, cannot be read, or was written by an

@@ -19,13 +19,13 @@ def toml_text(document: Mapping[str, Any], comment: str = "") -> str:
     """
     lines = [f"# {line}".rstrip() + "\n" for line in comment.splitlines()]
     held = _held(document)
-    # Between quotes of several lines the ends of lines would all become the same.
+    # A multi-line string in TOML would make all its line endings the same.
     text = tomli_w.dumps(held, multiline_strings="\\r" not in json.dumps(held, default=repr))
     return "".join([*lines, "\n" if lines else "", text])
 
 
 def _held(value: Any) -> Any:  # noqa: ANN401 - whatever has a place in TOML
-    """A value without what is None, of which TOML knows nothing."""
+    """Return a value without its None parts, because TOML has no null."""
     if isinstance(value, dict):
         return {key: _held(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple):

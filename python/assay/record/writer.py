@@ -1,6 +1,6 @@
 """Writes a run directory: the request first, the seal last.
 
-Invariant: `run.json` exists before the first measurement and always has the status of the run.
+`run.json` exists before the first measurement and always has the run's current status.
     Leaving the block without `seal()` sets the status to 'failed' or 'interrupted', with the
     reason.
 """
@@ -44,7 +44,7 @@ def new_run_id(workload: str, engine: str) -> str:
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Replaces a JSON file atomically: a reader sees either the old or the new content."""
+    """Replace a JSON file atomically: a reader sees either the old or the new content."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", encoding="utf-8") as file:
         json.dump(document, file, indent=1, sort_keys=False, ensure_ascii=False)
@@ -69,7 +69,8 @@ class RunWriter:
             "reason": None,
             "started_utc": datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
             "ended_utc": None,
-            # All times in the record are CLOCK_MONOTONIC; adding this gives wall-clock time.
+            # All times in the record are CLOCK_MONOTONIC; adding this difference gives wall-clock
+            # time.
             "wall_minus_monotonic_ns": time.time_ns() - time.monotonic_ns(),
             **asked,
         }
@@ -102,18 +103,18 @@ class RunWriter:
         self._end(STATUS_INTERRUPTED if interrupted else STATUS_FAILED, reason)
 
     def update(self, **facts: object) -> None:
-        """Adds facts to `run.json`."""
+        """Add facts to `run.json`."""
         self._run.update(facts)
         with self._writing():
             self._write_run()
 
     def write_environment(self, environment: dict[str, Any]) -> None:
-        """Writes `environment.json`. It must hold no secrets."""
+        """Write `environment.json`, which must hold no secrets."""
         with self._writing():
             write_json(self.dir / ENVIRONMENT_FILE, environment)
 
     def seal(self) -> None:
-        """Ends the record: sets the status to complete, then seals all measured files."""
+        """Set the status to complete, then seal all measured files."""
         self._end(STATUS_COMPLETE, None)
         with self._writing():
             write_seal(self.dir)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from assay.model.captured import Grammar, LoggedStatement, ReadLog
     from assay.workloads.captured.operations import CapturedOperation
 
-# Values of all executions are in the driver's memory.
+# Maximum number of executions, because the driver holds all their values in memory.
 EXECUTIONS_MAX = 1_000_000
 OTHER_DATABASES = "statements of other databases"
 AFTER = "statements after --time"
-# Operations that a caution names.
+# Maximum number of operations that a caution names.
 NAMED_MAX = 5
 UNTIMED = (
     "counters know neither transactions nor arrival times: statements are played one by one, drawn"
@@ -46,20 +46,20 @@ class Captured:
     """The result of a capture.
 
     Attributes:
-        folder: The workload.
+        folder: Folder of the workload.
         source: Source of the statements.
-        statements: Statements that the source has, left out or not.
-        operations: Distinct operations: transactions, and statements without one.
+        statements: Number of statements in the source, including omitted ones.
+        operations: Number of distinct operations: transactions, and statements without one.
         executions: Number of executions.
         transactions: Number of executions that are transactions.
-        sessions: Sessions that sent them.
+        sessions: Number of sessions that sent them.
         seconds: Time from the first execution to the last.
         clients: Number of active sessions in the busiest second.
         anonymised: Whether all values were replaced.
         left_out: Number of statements that were not captured, by reason.
-        cautions: Facts that the source does not have.
-        timed: Whether it is known when executions began.
-        writes: Whether an operation may write, so that playing it needs leave.
+        cautions: Sentences on facts that the source does not have.
+        timed: Whether the start times of executions are known.
+        writes: Whether an operation may write, so that replaying it needs permission.
     """
 
     folder: Path
@@ -83,7 +83,7 @@ class Captured:
 
 
 def check_folder(out: Path) -> None:
-    """Refuses a folder that exists already.
+    """Refuse a folder that exists already.
 
     Raises:
         UsageError: If a file or folder of this name exists.
@@ -100,13 +100,14 @@ def capture_logs(
     database: str | None = None,
     anonymise: bool = False,
 ) -> Captured:
-    """Writes a workload from the statements in the files of one log.
+    """Write a workload from the statements in the files of one log.
 
     Args:
-        files: The log, the oldest file first.
-        out: The folder, which is not there yet.
+        files: Files of the log, the oldest first.
+        out: Folder of the workload, which must not exist.
         time_s: Keep only statements that began within this many seconds after the first one.
-        database: Keep only statements of this database. None means the one with most statements.
+        database: Keep only statements of this database; None means the database with most
+            statements.
         anonymise: Replace all values.
 
     Raises:
@@ -146,12 +147,12 @@ def capture_counted(
     anonymise: bool = False,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Captured:
-    """Writes a workload of the statements that a running server counts from now on.
+    """Write a workload of the statements that a running server counts from now on.
 
     Args:
-        dsn: The server, which is only read.
-        out: The folder, which is not there yet.
-        engine: Engine of the server. None means the one that accepts the DSN's scheme.
+        dsn: DSN of the server, which is only read.
+        out: Folder of the workload, which must not exist.
+        engine: Engine of the server; None means the one that accepts the DSN's scheme.
         time_s: Seconds of observation.
         anonymise: Replace all values.
         sleep: Waits between two samples.
@@ -228,7 +229,7 @@ def _check_file(file: Path) -> None:
 
 
 def _read(files: Sequence[Path]) -> tuple[ReadLog, Grammar]:
-    """The log, by the first engine that knows it."""
+    """Return the log and the syntax of its constants, from the first engine that recognises it."""
     for folder in find_engines().values():
         engine = folder.engine() if folder.facts.kind == "server" else None
         if isinstance(engine, ReadsLogs):
@@ -285,7 +286,7 @@ def _captured(
         executions=len(times_ns),
         transactions=sum(operation.count for operation in operations if operation.statements > 1),
         sessions=len({session for operation in operations for session in operation.sessions}),
-        # The last one begins within the time, too.
+        # The time includes the start of the last execution.
         seconds=(max(times_ns) - min(times_ns) + 1) / NS_PER_S,
         clients=busiest_second(operations),
         anonymised=anonymised,

@@ -1,4 +1,4 @@
-"""The job of the driver's process: its load plan, its counters, and its queries afterwards."""
+"""Makes the job of the driver's process: load plan, counters, and queries afterwards."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def driver_job(
     """Return the job of the driver's host.
 
     Args:
-        asked: The run.
-        subject: The engine that is driven.
+        asked: Run that the job belongs to.
+        subject: Engine under load.
         raw: Directory for its streams.
         data_device: The device that holds the data, as recorded; None if not known.
         filling: Data that the process loads first; None if they are loaded already.
@@ -70,7 +70,7 @@ def wants_plans(asked: Asked) -> bool:
 
 
 def _tried(asked: Asked) -> list[list[dict[str, Any]]] | None:
-    """Statements that the engine prepares first; None if it has done so, or they are Assay's."""
+    """Return statements for the engine to prepare first; None if done, or if they are Assay's."""
     done = asked.request.dsn is not None or asked.workload.makes_data
     if done or asked.request.prepare or asked.language != SQL:
         return None
@@ -81,26 +81,27 @@ def _tried(asked: Asked) -> list[list[dict[str, Any]]] | None:
 def _counts_operations(asked: Asked) -> bool:
     """Return True if the engine's counters are read around each operation.
 
-    In a test its time from one query to the next counts, so nothing is done between them.
+    In a test, the time between queries counts, so nothing is done there.
     """
     return asked.test is None and asked.request.runs_probe(EngineProbe.name)
 
 
 def _counts_reads(asked: Asked) -> bool:
-    """Return True if the reads of mixes are counted, which steadiness is judged by."""
+    """Return True if the reads of mixes are counted, which is needed to judge steadiness."""
     return asked.request.mixes_max is not None or asked.request.runs_probe(ProcessesProbe.name)
 
 
 def _probed_inside_s(asked: Asked, subject: Subject) -> float | None:
-    """The probes' interval where the engine can be asked for its counters in its host only."""
+    """Return the probes' interval in seconds, if only the engine's process has counters."""
     inside = subject.embedded and asked.request.runs_probe(EngineProbe.name)
     return asked.request.probe_interval_s if inside else None
 
 
 def _explained_operations(asked: Asked) -> int:
-    """Return how many operations are asked for their plans: the script's first ones.
+    """Return the number of operations whose plans are captured: the script's first ones.
 
-    What is played once, beside the measured part, stands behind them, and is not asked.
+    Operations that are executed once, outside the measured part, come last in the script; their
+    plans are not captured.
     """
     if asked.planned_test is None:
         beside = set(asked.workload.facts.played_once)

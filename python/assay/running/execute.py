@@ -71,18 +71,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CANCEL_PATIENCE_S = 30.0
-# How long a server may take from its last word to a client to its end.
+# Maximum seconds between a server's last message to a client and its end.
 LEAVING_PATIENCE_S = 8.0
 LOOK_S = 0.05
 
 
 def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
-    """Carries out a run and returns its sealed directory.
+    """Carry out a run and return its sealed directory.
 
     Raises:
-        UsageError: If the request names something that does not exist. Nothing was written.
+        UsageError: If the request names something that does not exist. In this case nothing was
+            written.
         RunFailedError: If the run ended early; its partial record is kept.
-        KeyboardInterrupt: On Ctrl-C, after the record was ended and all processes stopped.
+        KeyboardInterrupt: On Ctrl-C, after the record was completed and all processes stopped.
     """
     asked = understood(request, teller)
     restore_left(instances_dir())
@@ -105,7 +106,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
 
 
 class _Execution:
-    """One run under way."""
+    """One run in progress."""
 
     def __init__(self, asked: Asked, run: RunWriter, teller: Teller) -> None:
         self._asked = asked
@@ -115,7 +116,7 @@ class _Execution:
         self._played = steps(asked.plan)
         self._settled: tuple[State, Path] | None = None
         self._observing: list[Probe] = []
-        # What each probe cost, by its name; those that work in the driver's host, too.
+        # Cost of each probe by its name, including probes in the driver's process.
         self._observed: dict[str, Any] = {}
         self._before_measured = False
         self._crashes = Crashes(asked.engine.facts.title, run)
@@ -126,7 +127,8 @@ class _Execution:
 
     def carry_out(self) -> None:
         """Carry out all steps of the run, in the order of its phases."""
-        # What merges streams takes longer to import than a wrong request takes to be refused.
+        # The module that merges streams is imported late, because it takes longer than refusing a
+        # wrong request.
         from assay.running.fleet.meeting import gathered
 
         with (
@@ -144,12 +146,13 @@ class _Execution:
                     self._measure(guardian, *started, loading)
                 self._recover(guardian, started[0])
             references.make(guardian)
-            # The engine's files are gone before the seal, so that nothing measures their removal.
+            # The engine's files are removed before the seal, so that no measurement includes their
+            # removal.
         self._teller.phase("seal")
         self._run.seal()
 
     def _recover(self, guardian: Guardian, subject: Subject) -> None:
-        """Starts the engine, which is gone, on what is left of its data, and asks what is there."""
+        """Start the stopped engine on its remaining data, and query them."""
         copies = self._changes.copies
         if self._kill is None and copies is None:
             return
@@ -201,7 +204,7 @@ class _Execution:
         self._run.update(state=state.facts())
 
     def _prepare(self, guardian: Guardian, subject: Subject) -> None:
-        """Changes the loaded data as asked, in a host of its own, as loading has one."""
+        """Change the loaded data as requested, in a separate process like loading."""
         self._teller.phase("prepare")
         job = subject.job() | {"files": self._request.prepare}
         with host(guardian, "prepare", job, self._run.raw / "host-prepare.log") as preparing:
@@ -257,7 +260,7 @@ class _Execution:
                 driver.send("go")
                 self._driven(driver, subject)
             slowing.close()
-            # Nothing observes any more, so what is asked for now is in no figure of the run.
+            # No probe runs any more, so these queries are in no figure of the run.
             if wants_plans(self._asked):
                 self._explained(driver, subject)
 
@@ -269,9 +272,9 @@ class _Execution:
         accounts: dict[int, str],
         observer: Observer | None,
     ) -> None:
-        """Writes down the host, ourselves, the engine as it says it is, and whose processes are.
+        """Record the host, Assay, the engine's own description, and the accounts of processes.
 
-        `host` and `accounts` of the record are those of the host that its samples are of.
+        `host` and `accounts` of the record belong to the host from which its samples are.
         """
         own = {str(pid): account for pid, account in accounts.items()}
         whose: dict[str, Any] = {"host": host, "accounts": own}
@@ -309,7 +312,7 @@ class _Execution:
         return data if data.is_dir() else data.parent
 
     def _explained(self, driver: Driver, subject: Subject) -> None:
-        """Has every operation asked with its plan; a failure is recorded and ends nothing."""
+        """Capture every operation's plan; a failure is recorded and does not end the run."""
         self._teller.phase("plans")
         try:
             driver.send("plan")
@@ -325,7 +328,7 @@ class _Execution:
 
     @contextmanager
     def _copied(self) -> Iterator[None]:
-        """Write all to the device; then take copies from `begin` on."""
+        """Flush all data to the device; then take snapshots from `begin` on."""
         copies = self._changes.copies
         if copies is None:
             yield
@@ -340,7 +343,7 @@ class _Execution:
 
     @contextmanager
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:
-        """Yield the reader of the engine's own counters, on a connection of its own."""
+        """Yield the reader of the engine's own counters, on a separate connection."""
         engine = self._asked.behaviour
         asked_for = self._request.runs_probe(EngineProbe.name) and not subject.embedded
         if not asked_for or not (isinstance(engine, HasCounters) and isinstance(engine, Server)):
@@ -355,7 +358,7 @@ class _Execution:
             engine.detach(instance)
 
     def _driven(self, driver: Driver, subject: Subject) -> None:
-        """Waits for the driver; on Ctrl-C or an error has it end, so that all it saw is written."""
+        """Wait for the driver; on Ctrl-C or an error, stop it so that it writes all its data."""
         try:
             message = self._last_word(driver, subject)
         except BaseException:
@@ -402,14 +405,14 @@ class _Execution:
             raise RunFailedError(f"{self._asked.engine.facts.title} went away: {last_words}")
 
     def _await_absence(self, subject: Subject) -> None:
-        """A server that goes away cuts its connections before it is gone."""
+        """Wait for a server that is ending; its connections close before its process ends."""
         deadline_s = time.monotonic() + LEAVING_PATIENCE_S
         while subject.pids and time.monotonic() < deadline_s:
             self._check_presence(subject)
             time.sleep(LOOK_S)
 
     def _end(self, driver: Driver) -> None:
-        """Has the driver cancel what runs and write what it saw."""
+        """Have the driver cancel running operations and write its data."""
         try:
             driver.send("cancel")
             while (message := driver.next(CANCEL_PATIENCE_S))["kind"] != "driven":
@@ -451,14 +454,14 @@ class _Execution:
         self._before_measured = phase == PHASE_WARMUP
 
     def _mixes(self, phase: str) -> int | None:
-        """Return how many mixes end a phase, 0 if unknown; None if mixes do not end it."""
+        """Return the number of mixes that end a phase, 0 if unknown; None for other phases."""
         request = self._request
         if phase == PHASE_MEASURED and request.mixes_max is not None:
             return 0
         return {PHASE_MEASURED: request.mixes, PHASE_WARMUP: request.warmup_mixes}.get(phase)
 
     def _expected_s(self, phase: str) -> float | None:
-        """Return how long a phase is expected to take in seconds, where known beforehand."""
+        """Return the expected length of a phase in seconds, None if unknown."""
         request = self._request
         if request.clients is None:
             return request.min_time_s if phase == PHASE_MEASURED else None
@@ -471,7 +474,7 @@ class _Execution:
         counters: CounterReader | None,
         observer: Observer | None,
     ) -> Iterator[None]:
-        """All probes at work; what each cost, or why it could not start, goes into run.json."""
+        """Run all probes during the block; run.json gets their costs, or why one did not start."""
         followed = (*accounts.items(), (os.getpid(), ACCOUNT_PROBES))
         request = self._request
         target = Target(
@@ -491,7 +494,7 @@ class _Execution:
             yield
 
     def _chosen_probes(self) -> list[Probe]:
-        """Return the probes that run: the default ones that are kept, and requested ones."""
+        """Return the probes that run: default ones that are not excluded, and requested ones."""
         return [
             probe
             for probe in find_probes()

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class _LogFile(logging.FileHandler):
-    """A log file that stays silent on a full disk, which the measuring part reports."""
+    """A log file that ignores a full disk, because the measuring part reports it."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Lets the line go."""
+        """Drop the line."""
 
 
 @contextmanager
 def log_into(path: Path) -> Iterator[None]:
-    """Puts all that Assay logs while the block lasts into a file of the record."""
+    """Write all log messages of Assay during the block to a file of the record."""
     handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     root = logging.getLogger("assay")

@@ -1,7 +1,7 @@
 """Records the progress of mixes and the engine's reads, in the driver's process.
 
-The driver says when mixes have ended; looks at the engine's processes cost at most a hundredth of
-the time. Where a phase goes on until it is steady, its marks are judged as reports judge them.
+The driver reports ended mixes; sampling the engine's processes costs at most a hundredth of the
+time. A phase that continues until it is steady is judged by the same method as in reports.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# What looks may take of the time, and how far apart they are at least.
+# Maximum share of time for samples, which limits how often they are taken.
 LOOKS_SHARE = 0.01
 LOOKS_APART_S = 0.05
 FLUSH_S = 0.5
-# Mixes are judged anew when there are this many times as many: each time may err.
+# Mixes are judged again when their number has grown by this factor, because each judgement may err.
 JUDGED_GROWTH = 1.1
 ELSEWHERE = "the processes of the server are not known on this host"
 NOT_ASKED = "no probe of processes was asked for"
 
 
 class Mixes:
-    """The listener of a drive: `heard` is called by one thread."""
+    """The listener of a load; one thread calls `heard`."""
 
     def __init__(self, raw_dir: Path, phases: Sequence[Mapping[str, Any]], reads_of: Any) -> None:  # noqa: ANN401
-        """Writes marks of those phases whose clients play an order by themselves.
+        """Prepare marks for the phases whose clients execute a sequence.
 
         Args:
             raw_dir: `raw/` directory of the record.
             phases: Phases of the plan.
-            reads_of: Processes whose reads are counted, with their descendants: their ids,
-                `METERED_HOST` for this one; None if nobody asked for them.
+            reads_of: Pids of processes whose reads are counted, including descendants;
+                `METERED_HOST` for this process; None if reads are not requested.
         """
         self._phases = {phase["name"]: phase for phase in phases}
         self._stream = Stream(raw_dir, MIXES_STREAM, MIXES)
         self._meter, self._why_no_reads = _meter(reads_of)
         self._marks: list[Mark] = []
         self._phase = ""
-        # Mixes of which was heard and which have no mark yet: how many, and when the last ended.
+        # Reported mixes without a mark yet: their number, and the end of the last one.
         self._heard: tuple[int, int] | None = None
         self._due_s = self._flushed_s = 0.0
         self._judge_at = 0.0
@@ -75,11 +75,11 @@ class Mixes:
 
     @property
     def ended(self) -> int:
-        """Mixes that ended in the phase under way, as far as they were marked."""
+        """Return the number of marked mixes that ended in the current phase."""
         return self._marks[-1].mixes if self._marks else 0
 
     def facts(self) -> dict[str, Any]:
-        """Return the mixes as run.json stores them."""
+        """Return the mixes' figures in the form of run.json."""
         return {
             "why_no_reads": self._why_no_reads,
             "enough": self._enough,
@@ -88,7 +88,7 @@ class Mixes:
         }
 
     def heard(self, phase: str, mixes: int, ended_ns: int) -> bool:
-        """Record that mixes ended; return True if they suffice, where the phase asks for that."""
+        """Record that mixes ended; return True if they suffice to end the phase."""
         now_s = time.monotonic()
         begins = phase != self._phase
         if not begins and now_s < self._due_s:
@@ -114,7 +114,7 @@ class Mixes:
         self._stream.push(self._phase, mixes, ended_ns, *reads)
 
     def _mark_last(self, reads: tuple[int | None, int | None]) -> None:
-        """Marks the end of a phase, whenever its last mixes ended."""
+        """Mark the end of a phase, whenever its last mixes ended."""
         if self._heard is not None:
             self._mark(*self._heard, reads)
 
@@ -148,7 +148,7 @@ class Mixes:
 
 
 def _meter(reads_of: Any) -> tuple[_core.ReadsMeter | None, str | None]:  # noqa: ANN401
-    """Return the meter of reads, or why there is none."""
+    """Return the meter of reads, or the reason why there is none."""
     if reads_of is None:
         return None, NOT_ASKED
     pids = [os.getpid()] if reads_of == METERED_HOST else reads_of
@@ -156,7 +156,8 @@ def _meter(reads_of: Any) -> tuple[_core.ReadsMeter | None, str | None]:  # noqa
         return None, ELSEWHERE
     try:
         meter = _core.ReadsMeter(pids)
-        # The first look is for all processes of the host, to find descendants: it costs most.
+        # The first sample costs most, because it searches all processes of the host for
+        # descendants.
         meter.read()
         return meter, None
     except OSError as error:

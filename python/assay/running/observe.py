@@ -1,7 +1,7 @@
 """Carries out an observation: samples the statements that a server executes for its clients.
 
-Nothing is driven, and nothing of the server is changed: sessions of ours are two, and cannot write.
-Invariant: however looking ends, its streams are whole and the record is sealed.
+Assay drives no load and changes nothing on the server: it has two sessions, which cannot write.
+However the observation ends, its streams are complete and the record is sealed.
 """
 
 from __future__ import annotations
@@ -50,20 +50,21 @@ if TYPE_CHECKING:
     from assay.running.fleet.observer import Observer
     from assay.running.telling import Teller
 
-    # A statement with its name.
+    # A named statement: name, key and text.
     Named = tuple[str, Watched, StatementText]
 
 log = logging.getLogger(__name__)
 
 TICK_S = 0.1
-# Time between two looks at the host, whose counters are sums, and of probes that look more often.
+# Seconds between samples of the host, whose counters are totals, by probes that sample more often
+# in runs.
 REST_INTERVAL_S = 2.0
 INTERVALS_S = {StatementsProbe.name: 0.0, EngineProbe.name: 1.0}
 WATCHES_NOT = "the server's statements cannot be watched: {}"
-# Statements beyond these are together in the record without texts of their own.
+# Maximum number of statements with their own texts; the others are combined in the record.
 NAMED_MAX = 200
 HIDDEN_TEXT = StatementText("hidden: statements of other roles, which this one may not see")
-# Looks at the server's threads are dearer than asking it, and tell no statement.
+# This probe samples the server's threads, which costs more than querying it and shows no statement.
 LEFT_OUT = {"waits"}
 ELSEWHERE = (
     "CPU time of the server's processes: they are not on this host, or this user may not see them"
@@ -73,11 +74,11 @@ ELSEWHERE = (
 def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
     """Observe a server and return the sealed directory of the record.
 
-    Ctrl-C while it looks ends the looking, as its time does.
+    Ctrl-C ends the observation early, in the same way as the end of its time.
 
     Raises:
         UsageError: If the server cannot be reached or watched; nothing was written.
-        RunFailedError: If the run failed later. Its partial record is kept.
+        RunFailedError: If the run failed later. The partial record of a failed run is kept.
     """
     teller.phase("connect")
     with ExitStack() as opened:
@@ -102,7 +103,7 @@ def _of_agent(request: RunRequest) -> RunRequest:
 
 
 class _Reached:
-    """A server with all that is asked of it: two connections that stay, and facts."""
+    """A connected server: two permanent connections, and facts."""
 
     def __init__(self, behaviour: Any, instance: Instance, *, has_agent: bool) -> None:  # noqa: ANN401 - many protocols
         self.instance = replace(instance, handle=None)
@@ -124,12 +125,12 @@ class _Reached:
             self.limits.append(f"the engine's own counters: {error}")
 
     def subject(self, observation: Observation) -> Subject:
-        """Return the server as an agent on its host finds it."""
+        """Return the server in the form that an agent on its host needs."""
         reached = {"address": self.instance.address}
         return Subject(observation.engine.facts.name, reached, self.pids, port=self.port)
 
     def close(self) -> None:
-        """Ends both connections."""
+        """Close both connections."""
         self.watcher.close()
         if self.counters is not None:
             self.counters.close()
@@ -137,7 +138,10 @@ class _Reached:
 
 @contextmanager
 def _reached(observation: Observation) -> Iterator[_Reached]:
-    """Connects as a guest. Raises `EngineError` with the mend."""
+    """Connect as a guest.
+
+    Raises `EngineError` with the remedy.
+    """
     behaviour = observation.behaviour
     assert isinstance(behaviour, WatchesStatements)  # noqa: S101 - others were refused
     assert isinstance(behaviour, Server)  # noqa: S101 - as above
@@ -157,7 +161,7 @@ def _reached(observation: Observation) -> Iterator[_Reached]:
 
 
 class _Looking:
-    """One observation under way."""
+    """One observation in progress."""
 
     def __init__(
         self,
@@ -178,7 +182,7 @@ class _Looking:
         self._aliases: dict[str, str] = {}
 
     def carry_out(self) -> None:
-        """Sample the server, ask for plans afterwards, and seal the record."""
+        """Sample the server, then capture plans, and seal the record."""
         try:
             self._describe()
             write_no_events(self._run.raw)
@@ -228,7 +232,7 @@ class _Looking:
             if self._observer is not None:
                 beside = self._target(max(often, REST_INTERVAL_S))
                 probes = stack.enter_context(self._observer.at_work(probes, beside, facts))
-            # The one that everything needs comes first.
+            # The probe that all analyses need is started first.
             for probe in sorted(probes, key=lambda probe: probe.name != StatementsProbe.name):
                 interval_s = max(often, INTERVALS_S.get(probe.name, REST_INTERVAL_S))
                 at_work = stack.enter_context(observed([probe], self._target(interval_s), facts))
@@ -279,7 +283,7 @@ class _Looking:
             self._teller.phase("stopping")
 
     def _statements(self) -> list[Named]:
-        """Statements by their time, with names and texts; those of ours are left out."""
+        """Return statements in order of time with names and texts, without Assay's."""
         record = Run(self._run.dir)
         looks, counts = record.table("looks"), record.table("statement-counts")
         texts: dict[str, StatementText] = {HIDDEN_KEY: HIDDEN_TEXT}
@@ -304,7 +308,7 @@ class _Looking:
         )
 
     def _tell(self, names: dict[str, str]) -> None:
-        """Write down how the server was sampled, and the names of its statements."""
+        """Record how the server was sampled, and the names of its statements."""
         self._run.update(
             observed={
                 "begun_ns": self._begun_ns,
@@ -319,7 +323,7 @@ class _Looking:
         )
 
     def _plans(self, statements: list[Named]) -> None:
-        """Asks how statements are planned; what fails is recorded and ends nothing."""
+        """Capture plans of statements; failures are recorded and do not end the observation."""
         behaviour = self._observation.behaviour
         if not isinstance(behaviour, HasPlans) or not isinstance(behaviour, WatchesStatements):
             return

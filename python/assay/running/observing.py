@@ -1,4 +1,4 @@
-"""Probes at work while a block is, and what each cost or why it could not start."""
+"""Runs probes during a block, and records each cost, or why a probe did not start."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 def observed(
     probes: Sequence[Probe], target: Target, probe_facts: dict[str, Any]
 ) -> Iterator[list[Probe]]:
-    """Yield the probes that are at work; the others have nothing to observe, or failed.
+    """Yield the running probes; the others have nothing to observe, or failed.
 
     Args:
-        probes: Not yet started.
-        target: What there is to observe.
-        probe_facts: Facts of each probe by its name: cost, stream, error, and once the block is
-            left all of `Cost`.
+        probes: Probes, not yet started.
+        target: Target of the probes.
+        probe_facts: Facts of each probe by its name: cost, stream, error, and after the block all
+            fields of `Cost`.
     """
     at_work: list[Probe] = []
     with ExitStack() as stack:

@@ -43,15 +43,15 @@ log = logging.getLogger(__name__)
 
 Told = TypeVar("Told")
 
-# Watching makes a statement slower, by a small factor; what takes longer is cancelled.
+# Maximum factor by which capturing may slow a statement; slower ones are cancelled.
 SLOWER_MAX = 10.0
 LIMIT_MIN_S = 30.0
 
-# Rows of values that a prepared statement is asked with: engines that choose between a plan for all
-# values and one for each decide within the first five, and three more show whether plans differ.
+# Number of value rows for a prepared statement. Engines decide between a generic and custom plans
+# within the first five, and three more show whether plans differ.
 ROWS_OF_VALUES = 8
 
-# Executions of a program that are played until each of its statements was asked.
+# Maximum number of a program's executions until each of its statements has a plan.
 EXECUTIONS_MAX = 20
 NO_ANSWERS = "this engine's plans are asked without the answers that a program of the driver needs"
 
@@ -60,18 +60,21 @@ class Player(Protocol):
     """Runs a driver program whose statements the caller executes; see `_core.Player`."""
 
     def begin(self, operation: int) -> None:
-        """Begins an execution of an operation with inputs of its own."""
+        """Begin an execution of an operation with its own inputs."""
         ...
 
     def next(self) -> tuple[int, list[object]] | None:
         """Return the next statement and its values; None at the end of the operation.
 
-        Raises `ValueError` where the program cannot go on.
+        Raises `ValueError` if the program cannot continue.
         """
         ...
 
     def answered(self, statement: int, rows: Sequence[Sequence[object]], count: int) -> None:
-        """Passes the answer to the program. Raises `ValueError` if the program cannot use it."""
+        """Pass the answer to the program.
+
+        Raises `ValueError` if the program cannot use it.
+        """
         ...
 
 
@@ -80,12 +83,12 @@ class Capture:
 
     Args:
         engine: Engine whose plans are parsed.
-        reader: Asks; closed by whoever made it.
-        raw_dir: `raw/` of the record.
-        seed: Seed of values that are drawn.
-        player: Plays programs of the script, where it has any.
-        schema: What is to be known of tables beside the plans: `grammar`, the SQL that statements
-            are in (None: what all have in common), and `tables`, types of columns by table.
+        reader: Plan reader, which its creator closes.
+        raw_dir: Directory `raw/` of the record.
+        seed: Seed of drawn values.
+        player: Executes the script's programs, if it has any.
+        schema: Facts of tables besides the plans: `grammar`, the SQL dialect of the statements
+            (None: common SQL), and `tables`, column types by table.
     """
 
     def __init__(
@@ -117,15 +120,16 @@ class Capture:
         deadline_s: float | None,
         tell: Progress,
     ) -> None:
-        """Ask all operations for plans, and write those received even if interrupted.
+        """Capture plans of all operations, and write those received even after an interruption.
 
-        While an engine is asked an interruption ends that; what it told already is written whole.
+        An interruption during a capture ends it; complete plans are written.
 
         Args:
-            script: The operations.
-            timed_s: Median service time of each in the measured part, where there is one.
-            deadline_s: The run's own limit of an operation; 0: none; None if they are not executed.
-            tell: Hears how many of how many are done.
+            script: Operations in order.
+            timed_s: Median service time of each operation in the measured part, if it has one.
+            deadline_s: The run's time limit per operation; 0 means no limit; None means plans are
+                not executed.
+            tell: Receives the number of completed and of all operations.
         """
         self._dir.mkdir(exist_ok=True)
         self._prepared = script.prepared
@@ -156,7 +160,7 @@ class Capture:
                 )
 
     def _catalogue(self) -> dict[str, Any]:
-        """Indexes, keys and changed settings; null if the engine does not tell them."""
+        """Return indexes, keys and changed settings; null if the engine does not report them."""
         reader = self._reader
         facts: dict[str, Any] = {
             "indexes": None,
@@ -181,9 +185,9 @@ class Capture:
     def _program(
         self, number: int, operation: ScriptOperation, timed_s: float | None, limit_s: float
     ) -> None:
-        """Plays a program, in one transaction, until each of its statements was asked.
+        """Execute a program in one transaction until each of its statements has a plan.
 
-        Values are those of the execution that is played, so the rows that they are of are there.
+        The values are those of the current execution, so their rows exist.
         """
         begun_s = time.monotonic()
         reader = self._reader
@@ -266,12 +270,12 @@ class Capture:
                     return
                 yield answer
         finally:
-            # What it changed is undone before anybody else asks.
+            # The reader's changes are undone before the next statement.
             if isinstance(asking, Generator):
                 asking.close()
 
     def _with_cache(self, plan: Plan, explained: Explained) -> Plan:
-        """The plan with how the timed sessions came to it, where the engine tells that."""
+        """Return the plan with the plan cache's state in timed sessions, if it is known."""
         cached = explained.cached
         if cached is not None:
             return replace(
@@ -286,7 +290,7 @@ class Capture:
         return replace(plan, planned_each_time=True) if is_known else plan
 
     def _keep(self, operation: ScriptOperation, number: int, explained: Explained) -> float | None:
-        """Write a plan, with the seconds of planning and execution where they are known."""
+        """Write a plan; return the seconds of planning and execution, None if unknown."""
         missing = _missing(operation, number, explained.capture_s)
         if explained.native is None:
             self._missing.append(missing | {"reason": explained.reason})
@@ -316,7 +320,7 @@ class Capture:
 
 
 def drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object]:
-    """Values of all draws of one execution; each execution of a fixed operation has the same."""
+    """Return the values of all draws of one execution; a fixed operation has the same in each."""
     number = 0 if operation.fixed else number
     if operation.joint and operation.draws:
         rows = list(zip(*(draw.choice or (None,) for draw in operation.draws), strict=True))
@@ -327,7 +331,7 @@ def drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object
 
 
 class _Playing:
-    """One program that is played for its plans: each statement is explained once, by its name."""
+    """One program in execution: each of its statements is explained once, by name."""
 
     def __init__(
         self, player: Player, number: int, operation: ScriptOperation, *, prepared: bool
@@ -342,7 +346,7 @@ class _Playing:
         self.failed: str | None = None
 
     def asked(self) -> Iterator[PlanAsked]:
-        """Statements as the program wants them, each once the answer before it was taken."""
+        """Yield the program's statements, each after the answer to the previous one."""
         try:
             while self.executions < EXECUTIONS_MAX and self.unasked:
                 self._player.begin(self._number)
@@ -357,7 +361,7 @@ class _Playing:
             self.failed = str(error)
 
     def take(self, answer: PlanAnswer) -> str | None:
-        """Hands the answer to the program; why that cannot go on."""
+        """Pass the answer to the program; return why the program cannot continue, or None."""
         try:
             self._player.answered(self.statement, answer.rows, answer.count)
         except ValueError as error:
@@ -366,7 +370,7 @@ class _Playing:
 
     @property
     def unasked(self) -> list[int]:
-        """The statements whose plan was not asked for yet; of several with one name the first."""
+        """Return statements without a plan so far; of several with one name, the first."""
         first_numbers: dict[str | None, int] = {}
         for number, statement in enumerate(self._operation.statements):
             if statement.name not in self._seen:
@@ -384,7 +388,7 @@ def _missing(operation: ScriptOperation, number: int, capture_s: float | None) -
 
 
 def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> object:
-    """A value within a draw's rule: the same for the same seed, operation, name and execution."""
+    """Return a value within a draw's rule, determined by seed, operation, name and execution."""
     text = f"{seed} {operation} {draw.name}" + (f" {number}" if number else "")
     source = random.Random(text)  # noqa: S311 - nothing is kept secret
     if draw.integer is not None:
@@ -393,12 +397,12 @@ def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> objec
 
 
 def _plain_value(value: Given) -> object:
-    """A value as Python has it."""
+    """Return a value as a Python type."""
     return Decimal(value[0]).scaleb(-value[1]) if isinstance(value, tuple) else value
 
 
 def timed_seconds(report: Mapping[str, Any]) -> dict[str, float]:
-    """Median service time of each operation of the measured part, from the driver's report."""
+    """Return each operation's median service time in seconds, from the driver's report."""
     measured = measured_phases(phase["phase"] for phase in report["phases"])
     return {
         operation["operation"]: operation["service"]["p50_ns"] / NS_PER_S

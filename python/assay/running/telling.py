@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Teller(Protocol):
-    """Shows a person the progress of a run."""
+    """Shows a user the progress of a run."""
 
     def record(self, directory: Path) -> None:
-        """The run's directory is there from now on, however the run ends."""
+        """Report the run's directory, which exists from now on, however the run ends."""
         ...
 
     def phase(self, name: str, begun_s: float | None = None) -> None:
-        """A new part of the run has begun: now, or at a moment of CLOCK_MONOTONIC."""
+        """Report that a new part of the run began: now, or at a time of CLOCK_MONOTONIC."""
         ...
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
@@ -27,7 +27,7 @@ class Teller(Protocol):
 
 
 def telling(teller: Teller) -> Tell:
-    """The teller as engines know it."""
+    """Return the teller in the form that engines use."""
 
     def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
         teller.phase(phase)

@@ -1,4 +1,4 @@
-"""Plans of the statements that took most of a server's time: asked, and never executed."""
+"""Captures plans, without execution, of the statements that took most of a server's time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.model.watched import StatementText
     from assay.running.telling import Teller
 
-# A plan is worth asking for if its statement took this much of the time, and so many at most are.
+# Minimum share of the time of a statement whose plan is captured, and maximum number of plans.
 SHARE_MIN = 0.01
 PLANS_MAX = 20
 
@@ -28,10 +28,10 @@ def capture_plans(
     statements: Sequence[tuple[str, Watched, StatementText]],
     teller: Teller,
 ) -> None:
-    """Asks for the plans of statements, each with its name, and writes them as those of a run.
+    """Capture the plans of named statements, and write them like those of a run.
 
     Raises:
-        EngineError: If the server went away.
+        EngineError: If the connection to the server is lost.
     """
     whole = sum(watched.seconds for _, watched, _ in statements)
     asked = [

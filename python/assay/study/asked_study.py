@@ -1,4 +1,7 @@
-"""A study that is defined by command-line options. Study files use the same code."""
+"""A study that is defined by command-line options.
+
+Study files use the same code as command-line options.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,12 @@ def asked_study(name: str, question: str, document: Mapping[str, Any]) -> Declar
     """Return a study from the content that its file would have.
 
     Args:
-        name: Name of its directory. The same command finds the study again by this name.
-        question: What its runs answer.
+        name: Name of its directory. Repeating the command continues the study with this name.
+        question: Question that its runs answer.
         document: Content in the form of `study.toml`.
 
     Raises:
-        UsageError: If the content has errors. The message lists all of them.
+        UsageError: If the content has errors. The error message lists all of them.
     """
     try:
         facts = StudyFacts.model_validate(document)
@@ -47,9 +50,9 @@ def asked_study(name: str, question: str, document: Mapping[str, Any]) -> Declar
 def varied(
     texts: Sequence[str], option: str = OPTION, knobs: Mapping[str, str] = NO_KNOBS
 ) -> dict[str, list[str]]:
-    """Factors and their levels, from texts such as `work_mem=4MB,64MB`.
+    """Return factors and their levels, from texts such as `work_mem=4MB,64MB`.
 
-    A key is an option of a run, one thing of a table (`limit.cpu`), a knob, or a setting of the
+    A key is an option of a run, one entry of a table (`limit.cpu`), a knob, or a setting of the
     engine.
 
     Args:
@@ -73,7 +76,9 @@ def varied(
 
 
 def levels_of(before: str, text: str) -> list[str]:
-    """Return values between commas. `before` is the command line before them, for errors.
+    """Return the comma-separated values of a text.
+
+    `before` is the preceding part of the command line, for errors.
 
     Raises:
         UsageError: If an entry is empty or occurs twice.
@@ -97,6 +102,6 @@ def factor_of(key: str, knobs: Mapping[str, str] = NO_KNOBS) -> str:
 
 
 def _place(where: Sequence[str | int]) -> str:
-    """The innermost place that a person named, before what is wrong with it."""
+    """Return the innermost key that the user named, as a prefix of an error."""
     named = [key for key in where if isinstance(key, str)]
     return f"{named[-1].removeprefix(SETTING)}: " if named else ""

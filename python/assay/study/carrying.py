@@ -19,8 +19,9 @@ def carried_out(request: StudyRequest, runs: Path, teller: Teller) -> Path:
     """Return the sealed record of a workload's run, or of a ceiling.
 
     Raises:
-        UsageError: If the request names something that does not exist. Nothing was written.
-        RunFailedError: If the run ended early. Its partial record is kept.
+        UsageError: If the request names something that does not exist. In this case nothing was
+            written.
+        RunFailedError: If the run ended early. The partial record of a failed run is kept.
     """
     if isinstance(request, CeilingRequest):
         request.directory.mkdir(parents=True, exist_ok=True)

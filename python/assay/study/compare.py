@@ -1,4 +1,4 @@
-"""A comparison as a study: one part, two sides, in turns."""
+"""A comparison as a study: one part with two sides that alternate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PART, FIGURE, FACTOR, ENGINE = "sides", "compare", "side", "engine"
 SIDES = 2
-# Of more settings the name of a side has the first one.
+# Maximum number of settings in a side's name; of more, only the first is named.
 NAMED_MAX = 2
 AS_IT_IS = "as it is"
 
@@ -31,12 +31,12 @@ class CompareAsked:
 
     Attributes:
         workload: Name or folder of the workload.
-        engines: One engine for each side, or one for both. Empty means the default of `assay run`.
-        vary: Texts such as `work_mem=4MB,64MB`: the first value is of the first side.
-        first, second: Options such as `work_mem=4MB` of one side only.
+        engines: One engine for each side, or one for both; empty means the default of `assay run`.
+        vary: Texts such as `work_mem=4MB,64MB`: the first value is for the first side.
+        first, second: Options such as `work_mem=4MB` for one side only.
         alike: Whether both sides may be the same, to measure noise.
         keys: Keys of every run.
-        repetitions: Rounds, each with a run of both sides.
+        repetitions: Number of rounds, each with a run of both sides.
     """
 
     workload: str
@@ -50,7 +50,7 @@ class CompareAsked:
 
 
 def comparison_study(asked: CompareAsked) -> DeclaredStudy:
-    """Return the study that measures two sides in turns.
+    """Return the study that measures two sides alternately.
 
     Raises:
         UsageError: If there are fewer or more than two sides, or both are the same.
@@ -71,7 +71,7 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
     engines = {str(side[ENGINE]) for side in sides if ENGINE in side}
     on = f" on {engines.pop()}" if len(engines) == 1 else ""
     title = f"{asked.workload}{on}: {names[0]} and {names[1]}"
-    # The keys of a side do not say what all runs have: those of a table are added to each other.
+    # A side's keys do not replace those of all runs: entries of tables are merged.
     common = {key: value for key, value in asked.keys.items() if key != "seed"}
     document = {
         "title": title,
@@ -97,10 +97,10 @@ def comparison_study(asked: CompareAsked) -> DeclaredStudy:
 
 
 def check_durability(study: Study, *, allowed: bool) -> None:
-    """Refuses sides with different durability of commits, unless the user allows it.
+    """Refuse sides with different durability of commits, unless the user allows it.
 
     Raises:
-        UsageError: If the levels differ. The message names both.
+        UsageError: If the levels differ. The error message names both levels.
     """
     requests = (variant.request for part in study.parts for variant in part.variants)
     differ = unequal(request.durability for request in requests if isinstance(request, RunRequest))
@@ -112,7 +112,7 @@ def check_durability(study: Study, *, allowed: bool) -> None:
 
 
 def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
-    """Return the keys that one side alone has."""
+    """Return the keys that only one side has."""
     keys: dict[str, Any] = {}
     if asked.engines:
         keys[ENGINE] = asked.engines[min(side, len(asked.engines) - 1)]
@@ -153,7 +153,7 @@ def _add(keys: dict[str, Any], factor: str, value: str) -> None:
 
 
 def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the sides by the keys that one has and the other has not."""
+    """Return names of the sides, made from the keys that only one of them has."""
     texts = [_key_texts(side) for side in sides]
     own = [[text for text in texts[at] if text not in texts[1 - at]] for at in (0, 1)]
     if not any(own):
@@ -167,7 +167,7 @@ def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _briefly(parts: Sequence[str]) -> str:
-    """Name a side by its own keys, the first of many: all of them stand in its levels."""
+    """Return a side's name from its own keys; of many only the first, as its levels have all."""
     if len(parts) <= NAMED_MAX:
         return " ".join(parts)
     return f"{parts[0]} and {len(parts) - 1} more"

@@ -1,7 +1,8 @@
-"""The study that kills an engine under load and looks for its acknowledged writes.
+"""The study that kills an engine under load and searches for its acknowledged writes.
 
-It has two parts. In `crash` the engine's processes are killed, which leaves the kernel's page cache
-intact. In `device` the engine recovers from a snapshot of the device.
+The study has two parts, `crash` and `device`. In part `crash` the engine's processes are killed,
+which leaves the kernel's page cache intact. In part `device` the engine recovers from a snapshot of
+the device.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
 
 CRASH, DEVICE = "crash", "device"
-# A load goes on for so long after the last moment at which it could be killed.
+# Seconds for which a load continues after the last possible time of a kill.
 SPARE_S = 60.0
 COPY_EVERY_S, COPIED_MIN_S = 2.0, 5.0
 
 
 @dataclass(frozen=True)
 class Crashes:
-    """The crashes and copies that an engine has to survive.
+    """The kills and snapshots that an engine must survive.
 
     Attributes:
-        kills: Number of kills, each in a run of its own.
+        kills: Number of kills, each in a separate run.
         copies: Number of device snapshots in one run.
-        between_s: The earliest and the latest moment of a kill, in seconds from the begin of the
-            measured part; each is drawn from the seed.
+        between_s: Earliest and latest time of a kill, in seconds from the start of the measured
+            part; each time is drawn from the seed.
     """
 
     kills: int
@@ -43,7 +44,7 @@ class Crashes:
 
 
 def parse_between(text: str) -> tuple[float, float]:
-    """Return both times of `2s-5s`; for `3s` the same time twice.
+    """Return the two times of `2s-5s`; for `3s` the same time twice.
 
     Raises:
         UsageError: If the text does not have one of these forms, or the second time is before the
@@ -63,8 +64,8 @@ def durability_study(base: RunRequest, crashes: Crashes) -> Study:
     """Return the study of one engine at one level of durability.
 
     Args:
-        base: A mix, without any crash.
-        crashes: What is done to the engine.
+        base: Request of a mix, without a crash.
+        crashes: Kills and snapshots.
 
     Raises:
         UsageError: If neither kills nor snapshots are possible on this host.
@@ -98,7 +99,7 @@ def durability_study(base: RunRequest, crashes: Crashes) -> Study:
 
 
 def _kills(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
-    """A run for each kill: its own moment, and its own seed of the load."""
+    """Return a run for each kill, with its own time and its own seed of the load."""
     drawn = random.Random(f"kills {base.seed}")  # noqa: S311 - moments, not a secret
     moments = []
     for number in range(1, crashes.kills + 1):
@@ -115,7 +116,7 @@ def _kills(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
 
 
 def _copied(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
-    """One run with all copies."""
+    """Return one run with all snapshots."""
     if not crashes.copies:
         return []
     time_s = max(COPIED_MIN_S, COPY_EVERY_S * crashes.copies)

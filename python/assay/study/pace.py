@@ -1,4 +1,4 @@
-"""Predicts how long runs take, from this study, from earlier runs, or by a guess.
+"""Predicts how long runs take, from this study, from earlier runs, or by a rough estimate.
 
 Invariant: a measured duration of an equal request is used without correction.
 """
@@ -27,21 +27,20 @@ if TYPE_CHECKING:
 
     Expected = Callable[[StudyRequest], float | None]
 
-# Earlier runs that are looked at, the newest ones.
+# Maximum number of earlier runs that are read, newest first.
 RUNS_MAX = 200
-# The guess, where nothing was seen yet, is of engines and machines of no kind in particular:
-# to start, stop, check and report; for each row of the data, a pass over them, and to make and load
-# it; for each operation of a mix.
+# Rough estimates for any engine and machine, in seconds: for start, stop, checks and report; per
+# row of data for a pass, and for generating and loading; per operation of a mix.
 AROUND_S = 12.0
 PASS_S = 1.2e-6
 LOAD_S = 2.4e-6
 OPERATION_S = 0.005
-# Of data that queries make, which are told by no generator: as many as TPC-H has.
+# Rows assumed for data that queries make, which no generator reports: as many as TPC-H has.
 ROWS_AT_1 = 8_660_000
 STEADY_PASSES = 6
-# What the file of a look at the disk is written with, and what a trial takes beside its time.
+# Assumed write rate of a ceiling's file, and overhead of a trial beside its duration in seconds.
 FILL_BYTES_PER_S, AROUND_TRIAL_S = 400e6, 0.03
-# What makes a run alike to another in how long it takes; the rest changes less than engines differ.
+# Keys that make two runs similar in duration; other keys change it less than the engine does.
 ALIKE = (
     *("workload", "engine", "scale", "test", "streams"),
     *("clients", "mixes", "mixes_max", "time_s", "min_time_s"),
@@ -56,7 +55,7 @@ class Pace:
         self._took: list[tuple[StudyRequest, float]] = []
 
     def took(self, request: StudyRequest, seconds: float) -> None:
-        """One run is over."""
+        """Record that one run has ended after this many seconds."""
         self._took.append((request, seconds))
 
     def run_s(self, request: StudyRequest) -> float | None:
@@ -77,7 +76,7 @@ class Pace:
         return sum(known_s) if len(known_s) == len(times_s) else None
 
     def _correction(self, engine: str) -> float:
-        """Return by which factor runs of an engine took longer than expected."""
+        """Return the factor by which runs of an engine took longer than expected."""
         ratios = [
             (asked.engine, seconds / expected)
             for asked, seconds in self._took
@@ -88,7 +87,7 @@ class Pace:
 
 
 def expected_after(runs: Path) -> Expected:
-    """Estimate a run's time from the runs that are there; without an alike one a guess."""
+    """Return an estimator of a run's seconds, from similar runs or else a rough estimate."""
     past = list(_past(runs))
 
     def expected(request: StudyRequest) -> float:
@@ -110,7 +109,7 @@ def _past(runs: Path) -> Iterable[tuple[Mapping[str, Any], float]]:
             continue
         seconds = took_s(run)
         if run.complete and seconds is not None and run.kind != KIND_CEILING:
-            # Records of before lack what nobody could ask for then.
+            # Older records lack options that did not exist then.
             yield (
                 {**RunRequest(workload="", engine="", scale=0.0).facts(), **run.facts["request"]},
                 seconds,
@@ -130,16 +129,16 @@ def _plain(value: object) -> object:
 
 
 def looked_s(request: CeilingRequest) -> float:
-    """Estimate the seconds of a ceiling, most of which its options set."""
+    """Estimate the seconds of a ceiling, which mostly follow from its options."""
     machine = Machine(os.cpu_count() or 1, None, None, 1, has_ring=True)
     count = request.rounds * len(trials(request, machine))
     return request.size_bytes / FILL_BYTES_PER_S + count * (request.time_s + AROUND_TRIAL_S)
 
 
 def guessed_s(request: RunRequest) -> float:
-    """A guess from the request alone.
+    """Return a rough estimate of a run's seconds from the request alone.
 
-    Nobody knows what a scale is to a folder of queries: a pass of it may take as long as is asked.
+    The size of a folder of queries is unknown; a pass is assumed to take its minimum time.
     """
     rows = rows_of(request.workload, request.scale)
     pass_s = request.min_time_s if rows is None else PASS_S * rows
@@ -166,7 +165,7 @@ def rows_of(workload: str, scale: float) -> int | None:
             return None if facts["generator"] is None else round(ROWS_AT_1 * scale)
         tables = folder.tables(folder.facts.languages[0])
         return sum(table_rows(facts, table, 1).rows_expected for table in tables)
-    except UsageError:  # Whoever asks for the run is told.
+    except UsageError:  # The error is reported to the user who requests the run.
         return None
 
 

@@ -1,7 +1,7 @@
-"""Runs of a study with other plans of an operation than the one that the engine chose.
+"""A study that measures an operation with other plans than the one that the engine chooses.
 
-Plans are forced by switching techniques off, and by join orders. Of equal plans one is kept. All
-plans are operations of one run, so they are measured under the same conditions.
+Plans are forced by switching techniques off, and by join orders. Of several identical plans, one is
+kept. All plans are operations of one run, so conditions are equal for all of them.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
 
 PART_CHOSEN, PART_NEAR, PART_ONCE, PART_ROUNDS = "chosen", "near", "once", "rounds"
 KIND = "plans"
-# Ways that are planned, and not executed, for each plan that is wanted: many come to the same plan.
+# Number of ways planned without execution for each wanted plan, because many give the same plan.
 ASKED_EACH = 4
-# A limit below this would be the watchdog's own grain.
+# Minimum limit in seconds; a smaller one is below the resolution of the driver's timeout.
 LIMIT_MIN_S = 0.25
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to have a plan.
+    """A way to force a plan.
 
     Attributes:
         kind: `chosen`, `switches`, `neighbour` or `order`.
-        action: What is done, short.
-        sql: Text of the operation, with the statements before and after it.
+        action: Short description of the way.
+        sql: Text of the operation, including statements before and after it.
     """
 
     kind: str
@@ -66,16 +66,16 @@ class Way:
 
     @classmethod
     def read(cls, facts: Mapping[str, str]) -> Way:
-        """Return the way that `facts` was made from."""
+        """Return the way from the result of `facts`."""
         return cls(facts["kind"], facts["words"], facts["sql"])
 
 
 @dataclass(frozen=True)
 class Forcing:
-    """The number of plans that are timed, and how.
+    """The number of plans that are timed, and the rules of timing.
 
     Attributes:
-        most: Plans at most, the chosen one among them.
+        most: Maximum number of plans, including the chosen one.
         rounds: Number of timings of each plan.
         cut_off: A plan that takes this many times as long as the chosen one is cancelled.
     """
@@ -89,7 +89,7 @@ class Ways:
     """The ways to force plans of one operation.
 
     Args:
-        asked: A run of only this operation.
+        asked: Request of a run of only this operation.
 
     Raises:
         UsageError: If no plan can be forced for this operation or engine.
@@ -125,14 +125,14 @@ class Ways:
         return self._way(CHOSEN, "as the engine chose it", self._sql, {})
 
     def switched(self, most: int) -> list[Way]:
-        """Techniques off: each one, then pairs that are drawn."""
+        """Return ways with one technique off, and then with random pairs off."""
         names = [name for name, technique in self._facts.techniques.items() if technique.plans]
         pairs = list(combinations(names, 2))
         drawn = self._source().sample(pairs, min(len(pairs), max(0, most - len(names))))
         return [self._off(which) for which in [*((name,) for name in names), *drawn]]
 
     def drawn(self, most: int) -> list[Way]:
-        """Left-deep orders by chance, none twice."""
+        """Return distinct random left-deep join orders."""
         if self.block is None:
             return []
         source = self._source()
@@ -169,11 +169,13 @@ class Ways:
 
 @dataclass(frozen=True)
 class Search:
-    """The parts of a study of plans. Each follows from the records of the previous parts.
+    """The parts of a study of plans.
+
+    Each part follows from the records of the previous ones.
 
     Attributes:
-        base: A run of the operation alone.
-        ways: What can be forced.
+        base: Request of a run of only this operation.
+        ways: Ways to force plans.
         forcing: Number of plans, and how they are timed.
     """
 
@@ -214,7 +216,7 @@ class Search:
         return _part(PART_CHOSEN, "The chosen plan is timed, other ways are planned.", request)
 
     def _near(self, chosen: Run) -> Part | None:
-        """Orders near the chosen plan's; None if it does not tell which one it has."""
+        """Return join orders near the chosen plan's; None if that order is not known."""
         block = self.ways.block
         plans = read_plans(chosen).get(_name(self.ways.operation, 0), ())
         order = join_order(plans[0], block.tables) if block is not None and plans else None
@@ -259,7 +261,7 @@ class Search:
 
 
 def distinct_plans(planned: Sequence[Run], most: int) -> dict[str, Way]:
-    """Ways whose plans differ in shape, the chosen one first, kinds in turns.
+    """Return ways whose plans differ in shape, the chosen one first, alternating between kinds.
 
     Args:
         planned: Runs in which ways were planned.

@@ -1,7 +1,7 @@
 """Checks all runs of a study before the first one starts, so that errors appear early.
 
-An engine that cannot be obtained is not an error of the study. Its runs fail with the reason, and
-the other runs are made.
+An engine that cannot be obtained is not an error in the study. The engine's runs fail with the
+reason, and the other runs are executed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The findings about runs before they are made.
+    """Results of the checks before the first run.
 
     Attributes:
-        reasons: Reasons why engines cannot be obtained, by engine, version, directory of programs
-            and address.
+        reasons: Reasons why engines cannot be obtained, by engine, version, program directory and
+            address.
     """
 
     reasons: Mapping[Source, str] = field(default_factory=dict)
@@ -58,10 +58,10 @@ def considered_all(
     Args:
         study: The study.
         wants: Selects the runs to make. Errors in other runs are ignored.
-        of_file: Whether the study has a file. Otherwise errors do not name its parts.
+        of_file: Whether the study is from a file; otherwise errors do not name its parts.
 
     Raises:
-        UsageError: If runs have errors. The message lists all of them by part and variant.
+        UsageError: If runs have errors. The error message lists all of them by part and variant.
     """
     order = study.order()
     wanted = {
@@ -75,7 +75,7 @@ def considered_all(
             if names in wanted:
                 problems.append((names, str(error)))
         except EngineError:
-            # Its runs will fail, each with this reason.
+            # The runs of this engine will fail, each with this reason.
             continue
     _refuse(problems)
     return asked
@@ -84,16 +84,16 @@ def considered_all(
 def prepared(
     runs: Sequence[PlannedRun], asked_runs: Sequence[Asked], teller: Teller, *, of_file: bool = True
 ) -> Prepared:
-    """Obtains the engines of some runs and lets them check the settings.
+    """Obtain the engines of some runs and have them check the settings.
 
     Args:
-        runs: The runs to make.
+        runs: Runs to make.
         asked_runs: The result of `considered_all`.
         teller: Receives the progress.
-        of_file: Argument of `considered_all`.
+        of_file: The argument of `considered_all`.
 
     Raises:
-        UsageError: If an engine refuses settings. The message lists them by part and variant.
+        UsageError: If an engine refuses settings. The error message lists them by part and variant.
     """
     products: dict[Source, Obtained] = {}
     reasons: dict[Source, str] = {}
@@ -122,7 +122,7 @@ def prepared(
 
 
 def _distinct(runs: Sequence[PlannedRun], *, of_file: bool) -> Iterator[tuple[str, RunRequest]]:
-    """Every request of an engine once, with part and variant that ask for it."""
+    """Yield every distinct request of an engine, with part and variant."""
     seen: list[RunRequest] = []
     for run in runs:
         if isinstance(run.request, RunRequest) and run.request not in seen:
@@ -137,7 +137,7 @@ def _source(request: RunRequest) -> Source:
 
 
 def _refuse(problems: Sequence[tuple[str, str]]) -> None:
-    """Raises `UsageError` for runs and why each cannot be made, the same reason once."""
+    """Raise `UsageError` for runs with reasons, each reason once."""
     by_reason: dict[str, list[str]] = {}
     for names, reason in problems:
         by_reason.setdefault(reason, []).append(names)

@@ -1,9 +1,11 @@
-"""Carries out several runs. Every command that makes several runs uses a `Series`.
+"""Carries out several runs as one series.
 
-It continues an earlier series of the same kind. It checks all runs before the first one, makes the
-remaining runs in turns within a time limit, checks each result and writes its report. Invariant: no
-other code carries out studies, so an interruption, `--budget` and `--again` have the same meaning
-in all commands.
+Every command that makes several runs uses a `Series`.
+
+A `Series` continues an earlier series of the same kind. A `Series` checks all runs before the first
+one, makes the remaining runs in alternating order within a time limit, checks each result and
+writes its report. Invariant: no other code carries out studies, so an interruption, `--budget` and
+`--again` have the same meaning in all commands.
 """
 
 from __future__ import annotations
@@ -51,18 +53,21 @@ NO_NAME = re.compile(r"[^\w.-]+")
 
 
 class Watcher(Protocol):
-    """Shows a person the progress of a series."""
+    """Shows a user the progress of a series."""
 
     def remark(self, text: str) -> None:
-        """A sentence about the series as a whole."""
+        """Show a sentence about the series as a whole."""
         ...
 
     def obtaining(self) -> AbstractContextManager[Teller]:
-        """Engines are obtained within, before the first run."""
+        """Return the context in which engines are obtained, before the first run."""
         ...
 
     def making(self, directory: Path, *, one_part: bool) -> AbstractContextManager[StudyTeller]:
-        """Context in which runs are made. With `one_part`, their names are their variants."""
+        """Return the context in which runs are made.
+
+        With `one_part`, runs are named after their variants only.
+        """
         ...
 
 
@@ -71,16 +76,16 @@ class Purpose:
     """The purpose of several runs.
 
     Attributes:
-        name: Begins the name of its directory, such as `tune-tpch`.
-        engine: Ends it: an engine, or the study's name.
-        about: The command that made it (`made_by`) and its subject. The same series is found again
-            by these facts.
-        workloads: Whether the content of its workloads is among these.
-        grows: Whether results add more parts. A series with the same parts and more is then the
-            same.
-        of_file: A person wrote its parts, so errors name them.
-        all_engines: Whether all engines are required: without one of them no run is made.
-        expected: Estimates the seconds of a run. None means from existing runs.
+        name: Beginning of the directory's name, such as `tune-tpch`.
+        engine: End of the directory's name: an engine, or the study's name.
+        about: Command that made the series (`made_by`) and its subject. A series is found again by
+            these facts.
+        workloads: Whether the content of its workloads belongs to these facts.
+        grows: Whether results add further parts. A series with the same and further parts is then
+            the same series.
+        of_file: Whether a user wrote its parts, so that errors name them.
+        all_engines: Whether all engines are required; without one of them no run is made.
+        expected: Estimates the seconds of a run; None means an estimate from existing runs.
     """
 
     name: str
@@ -95,14 +100,14 @@ class Purpose:
 
 @dataclass
 class Series:
-    """Several runs on their way.
+    """A series of runs in progress.
 
     Attributes:
-        purpose: What they are made for.
+        purpose: Purpose of the runs.
         place: Directory of runs.
         watcher: Receives the progress of the runs.
         terms: Limits of the runs, such as the time limit.
-        again: Repeat all runs, even if earlier ones exist.
+        again: Whether to repeat all runs, even if earlier ones exist.
         directory: Directory of its study, from `begin` on.
     """
 
@@ -116,15 +121,16 @@ class Series:
     _ready: Prepared = field(init=False)
 
     def begin(self, study: Study, ends: Study | None = None) -> Path:
-        """Finds the earlier series of the same kind or begins one, and returns its directory.
+        """Find the earlier series of the same kind or begin one, and return its directory.
 
         Args:
-            study: What is to be run first.
+            study: Study to run first.
             ends: Representative later runs, which are checked now as well.
 
         Raises:
-            UsageError: If the runs cannot be made. Nothing was run.
-            EngineError: If an engine cannot be obtained and all are required. Nothing was run.
+            UsageError: If the runs cannot be made. In this case nothing was run.
+            EngineError: If an engine cannot be obtained and all are required. In this case nothing
+                was run.
         """
         asked = considered_all(study, self.terms.wants, of_file=self.purpose.of_file)
         self._about = self._about_with_hashes(asked)
@@ -153,7 +159,7 @@ class Series:
         return self.directory
 
     def make(self, study: Study, terms: Terms | None = None) -> Outcome:
-        """Makes the remaining runs of a study: the one given to `begin`, or one with more parts.
+        """Make the remaining runs of a study: the one given to `begin`, or one with more parts.
 
         Args:
             study: The study.
@@ -205,10 +211,10 @@ class Series:
 
 
 def judging(remark: Callable[[str], None]) -> RunOne:
-    """Carries out a run as `assay run` does, with its checks; `assay report RUN` makes its page.
+    """Return a function that makes a run and its checks; `assay report RUN` makes its page.
 
     Args:
-        remark: Hears of a run that is invalid.
+        remark: Receives a sentence about a run that is invalid.
     """
 
     def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:

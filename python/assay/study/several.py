@@ -1,4 +1,4 @@
-"""Carries out a study: one run after the other, each an ordinary record, in the study's order.
+"""Carries out a study: runs one after another in the study's order, each with its own record.
 
 Invariant: `study.toml` exists before the first run and lists every run that was begun, with its
     outcome. Successful runs are not repeated when the same study is carried out again.
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Begun:
-    """One run of a study that was begun; the record-format page explains each."""
+    """One run of a study that was started; the record-format page explains each field."""
 
     part: str
     variant: str
@@ -57,7 +57,7 @@ class Begun:
 
     @property
     def planned(self) -> Planned:
-        """Return the planned run that it was begun for."""
+        """Return the planned run that was started."""
         return Planned(self.part, self.variant, self.round)
 
 
@@ -66,11 +66,11 @@ class Terms:
     """Limits of this execution of a study, which are not part of its question.
 
     Attributes:
-        budget_s: Time limit of the study in seconds, including earlier executions. No run starts
-            that would end later. None means no limit.
-        parts: Parts to carry out. None means all.
+        budget_s: Time limit of the study in seconds, including earlier executions; None means no
+            limit. No run starts that would end after the time limit.
+        parts: Parts to carry out; None means all.
         goes_on: Whether the study continues after a failed run.
-        once: Whether runs that failed before are not tried again.
+        once: Whether failed runs are not tried again.
     """
 
     budget_s: float | None = None
@@ -85,12 +85,12 @@ class Terms:
 
 @dataclass(frozen=True)
 class Means:
-    """Executes a run, estimates its duration and reads the clock.
+    """Functions that execute a run, estimate its duration and read the clock.
 
     Attributes:
         run_one: Carries out one run and returns its directory.
         expected: Estimates the seconds of a run until an equal run was measured.
-        clock: Seconds.
+        clock: Returns the time in seconds.
     """
 
     run_one: RunOne = carried_out
@@ -104,8 +104,9 @@ class Outcome:
 
     Attributes:
         status: Status, as in `study.toml`.
-        complete: The runs that ended well, in the order in which they were begun.
-        left_out: What was not begun, because it was not wanted or did not fit the budget.
+        complete: Successful runs, in the order of their start.
+        left_out: Runs that were not started, because they were not requested or did not fit the
+            budget.
         needs_s: Time limit that would probably suffice for all runs; None if not known.
     """
 
@@ -116,7 +117,7 @@ class Outcome:
 
 
 class StudyTeller(Teller, Protocol):
-    """Shows a person the progress of a study."""
+    """Shows a user the progress of a study."""
 
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
@@ -143,14 +144,14 @@ def carry_out(
     about: Mapping[str, Any] | None = None,
     means: Means | None = None,
 ) -> Outcome:
-    """Carries out the runs of a study that are not done yet.
+    """Carry out the runs of a study that are not complete yet.
 
     Args:
-        study: What is asked.
+        study: Study to carry out.
         directory: Directory of its `study.toml`.
         runs: Directory for records of runs.
         teller: Receives the progress.
-        terms: With what limits.
+        terms: Limits of this execution.
         about: Further content of `study.toml`.
         means: Functions that execute and estimate runs.
 
@@ -165,7 +166,7 @@ def carry_out(
 
 
 def begun_in(directory: Path) -> list[Begun]:
-    """The runs that a study's file names; one whose record is gone or damaged has failed.
+    """Return the runs in a study's file; a run whose record is missing or damaged counts as failed.
 
     Raises:
         RecordUnreadableError: If the file does not exist or cannot be read.
@@ -191,7 +192,7 @@ def _kept(begun: Begun, runs: Path) -> Begun:
 
 
 def _why_lost(begun: Begun, runs: Path) -> str | None:
-    """Return why the record of a run that ended well is of no use; None if it is of use."""
+    """Return why the record of a successful run cannot be used; None if it can."""
     if begun.status != STATUS_COMPLETE or begun.id is None:
         return None
     try:
@@ -203,7 +204,7 @@ def _why_lost(begun: Begun, runs: Path) -> str | None:
 
 
 def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:
-    """Return the runs of a study that have not been begun, in their order."""
+    """Return the runs of a study that have not been started, in order."""
     done = {run.planned for run in begun if run.status == STATUS_COMPLETE}
     return [run for run in study.order() if not done.issuperset(run.stands_for)]
 
@@ -269,7 +270,7 @@ class _Carrying:
                 self._pace.took(requests[begun.planned], begun.seconds)
 
     def all(self, runs: Path) -> Outcome:
-        """Carries out what is left, as far as terms allow."""
+        """Carry out the remaining runs within the terms."""
         unfit = []
         for number, run in enumerate(self._order, 1):
             if not self._terms.wants(run) or self._record.has(run):
@@ -333,7 +334,7 @@ class _Carrying:
         self._teller.run(number, len(self._order), shown, self._pace.left_s(to_do), left_s)
 
     def _carry_out(self, run: PlannedRun, runs: Path) -> None:
-        """Carry out a run; a failure that does not end the study is shown and noted."""
+        """Carry out a run; a failure that does not end the study is shown and recorded."""
         self._record.begins(run)
         try:
             self._run_one(run.request, runs, _Noting(self._record, self._teller))
@@ -351,7 +352,7 @@ class _Carrying:
 
 
 class _Record:
-    """The study's file while runs are carried out."""
+    """The study's file during its runs."""
 
     def __init__(
         self,
@@ -396,21 +397,21 @@ class _Record:
         except AssayError as failure:
             if kind is None:
                 raise
-            # What ended the run tells more.
+            # The error that ended the run is more important.
             log.warning("%s", failure)
 
     @property
     def spent_s(self) -> float:
-        """The seconds that the study took so far, including those before an interruption."""
+        """Return the seconds that the study took so far, including those before an interruption."""
         return self._clock() - self._began_s
 
     @property
     def complete(self) -> list[Begun]:
-        """The runs that ended well."""
+        """Return the successful runs."""
         return [begun for begun in self._begun if begun.status == STATUS_COMPLETE]
 
     def has(self, run: PlannedRun) -> bool:
-        """Return True if this run ended well."""
+        """Return True if this run succeeded."""
         return {begun.planned for begun in self.complete}.issuperset(run.stands_for)
 
     def failed(self, run: PlannedRun) -> bool:
@@ -419,30 +420,30 @@ class _Record:
         return not self.has(run) and tried.issuperset(run.stands_for)
 
     def begins(self, run: PlannedRun) -> None:
-        """A run is asked for."""
+        """Record that a run was requested."""
         self._now, self._now_id, self._now_begun_s = run, None, self._clock()
 
     def began(self, run_id: str) -> None:
-        """The record of the run that was asked for is there."""
+        """Record that the current run's record exists."""
         self._now_id = run_id
         self._note(STATUS_RUNNING)
 
     def ended(self, status: str, reason: str | None = None) -> float:
-        """The run that was asked for has ended; returns its seconds."""
+        """Record the end of the current run; return its seconds."""
         seconds = self._clock() - self._now_begun_s
         self._note(status, reason, round(seconds, 3))
         self._now = None
         return seconds
 
     def closes(self, reasons: Sequence[str], *, left_out: bool) -> str:
-        """No further run is begun; returns the study's status."""
+        """Record that no further run is started; return the study's status."""
         self._reason = "; ".join(reasons) or None
         whole = STATUS_FAILED if reasons else STATUS_COMPLETE
         self._status = STATUS_PARTIAL if left_out else whole
         return self._status
 
     def _note(self, status: str, reason: str | None = None, seconds: float | None = None) -> None:
-        """Writes what is known of the run under way, for all that it stands for."""
+        """Write the facts of the current run, for all variants that share it."""
         assert self._now is not None  # noqa: S101 - only called while one is under way
         earlier = [
             begun for begun in self._begun if begun.status != STATUS_RUNNING or not self._is(begun)
@@ -454,7 +455,7 @@ class _Record:
         self._write()
 
     def _is(self, begun: Begun) -> bool:
-        """Return True if an entry is of the run under way, not of one killed earlier."""
+        """Return True if an entry is of the current run, not of one killed earlier."""
         return self._now_id is not None and begun.id == self._now_id
 
     def _write(self) -> None:
@@ -471,7 +472,7 @@ class _Record:
 
 
 class _Noting:
-    """A teller that notes which run it hears of."""
+    """A teller that records the id of the current run."""
 
     def __init__(self, record: _Record, teller: Teller) -> None:
         self._record = record

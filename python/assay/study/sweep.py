@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 VERSION = "@"
 PART, CLIENTS, ENGINE, SCALE = "sweep", "clients", "engine", "scale"
-# The kind of figure that scales are told by.
+# Kind of figure for scales.
 SCALES = "scales"
-# The kind that knobs are told by: their response, and both sides of what they trade.
+# Kind of figure for knobs: their response, and both sides of their trade-off.
 TRADE = "trade"
-# The kind that numbers of workers are told by.
+# Kind of figure for numbers of workers.
 NODES = "nodes"
 
 
@@ -34,13 +34,15 @@ class Sweep:
 
     Attributes:
         workload: Name or folder of the workload.
-        engines: Engines to run at every level. Empty means the default of `assay run`.
-        clients: Numbers of clients; one is of all runs, none is as `assay run` has it.
-        scales: Scales of the data, ascending; one is of all runs, none is the workload's own.
-        extrapolate: Scales that are not run, above the largest that is.
+        engines: Engines to run at every level; empty means the default of `assay run`.
+        clients: Numbers of clients; a single one is for all runs, empty means the default of
+            `assay run`.
+        scales: Scales of the data, ascending; a single one is for all runs, empty means the
+            workload's own.
+        extrapolate: Scales above the largest measured one, which are not run.
         factors: Levels of other options, by factor.
         keys: Keys of every run.
-        repetitions: Rounds, each with a run at every level.
+        repetitions: Number of rounds, each with a run at every level.
     """
 
     workload: str
@@ -100,7 +102,7 @@ def scales_from(option: str, text: str | None) -> tuple[float, ...]:
 
 
 def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
-    """The knobs of engines by their own names, of each engine its own.
+    """Return the knobs of each engine by their own names.
 
     Args:
         engines: Names, with or without a version; empty if not known.
@@ -120,16 +122,17 @@ def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
 def turned(
     texts: Sequence[str], engines: Sequence[str], settings: Mapping[str, str]
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Return the factors of `--vary`, and the settings of all runs including those that knobs need.
+    """Return the factors of `--vary`, and all runs' settings including those that knobs need.
 
     Args:
         texts: Values of the option.
         engines: Engines of the sweep.
-        settings: Settings that the user requested for all runs. They take precedence.
+        settings: Settings that the user requested for all runs. The user's settings take
+            precedence.
 
     Raises:
-        UsageError: If `varied` refuses a text, or if a knob's name means different settings in the
-            engines.
+        UsageError: If a text is invalid for `varied`, or if a knob's name means different settings
+            in the engines.
     """
     knobs = knobs_of(engines)
     named = {text.partition("=")[0].strip() for text in texts}
@@ -146,10 +149,10 @@ def turned(
 
 
 def sweep_study(sweep: Sweep) -> DeclaredStudy:
-    """Return the study that measures each level in turns.
+    """Return the study that measures all levels in alternating order.
 
     Raises:
-        UsageError: If no option varies, or one varies that cannot.
+        UsageError: If no option varies, or if an option varies that cannot.
     """
     _check_extrapolation(sweep)
     factors = _factors(sweep)
@@ -180,12 +183,12 @@ def sweep_study(sweep: Sweep) -> DeclaredStudy:
 
 
 def _factors(sweep: Sweep) -> dict[str, list[Any]]:
-    """Levels by factor: engines first, because they are compared, then what varies."""
+    """Return levels by factor: engines first, because they are compared, then varied options."""
     varied: dict[str, list[Any]] = {}
     if len(sweep.clients) > 1:
         varied[CLIENTS] = list(sweep.clients)
     if len(sweep.scales) > 1:
-        # Levels are named as they are written: 10, and not 10.0.
+        # Levels are named in short notation: 10, and not 10.0.
         varied[SCALE] = [int(scale) if scale.is_integer() else scale for scale in sweep.scales]
     if CLIENTS in sweep.factors:
         raise UsageError("--vary clients: numbers of clients are levels of --clients")
@@ -212,10 +215,10 @@ def _factors(sweep: Sweep) -> dict[str, list[Any]]:
 
 
 def _check_extrapolation(sweep: Sweep) -> None:
-    """Refuses what is no extrapolation.
+    """Refuse scales that are not an extrapolation.
 
     Raises:
-        UsageError: Without two scales, or where one is not above those that are run.
+        UsageError: If there are fewer than two scales, or one is not above those that are run.
     """
     for scale in sweep.extrapolate:
         if len(sweep.scales) < 2:  # noqa: PLR2004 - a line has two points
@@ -263,7 +266,7 @@ def _by_nodes(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _grids(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Two knobs at once as a table of both."""
+    """Yield the figure of two knobs varied together: a table of both."""
     knobs = [factor for factor in factors if factor not in (ENGINE, CLIENTS, SCALE)]
     if len(knobs) == 2:  # noqa: PLR2004 - rows and columns
         names = [knob.removeprefix(SETTING) for knob in knobs]

@@ -1,4 +1,4 @@
-"""A finding's advice as a study: the run as it was, and with the advice followed."""
+"""A trial of a finding's advice as a study: the run as it was, and the run with the advice."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ PART = "advice"
 
 
 def chosen(findings: Sequence[Finding], asked: str) -> Finding:
-    """The finding of a run that is meant by its key, its method or its number in the list, from 1.
+    """Return the finding of a run with this key, method or number in the list, from 1.
 
     Raises:
-        UsageError: If no finding matches, or its advice cannot be carried out. The message names
-            findings whose advice can.
+        UsageError: If no finding matches, or its advice cannot be carried out. The error message
+            names findings whose advice can be carried out.
     """
     if not findings:
         raise UsageError("the run has no findings, so there is nothing to try")
@@ -50,7 +50,7 @@ def chosen(findings: Sequence[Finding], asked: str) -> Finding:
 
 
 def _matching(numbered: Sequence[Numbered], asked: str) -> list[Numbered]:
-    """Return findings of that number or key, else of that method: with advice, if any has."""
+    """Return findings of that number or key, else of that method: those with advice, if any."""
     exact = [
         (number, finding) for number, finding in numbered if asked in (str(number), finding.key)
     ]
@@ -63,7 +63,7 @@ def _advised(numbered: Sequence[Numbered]) -> list[Numbered]:
 
 
 def _nearest(numbered: Sequence[Numbered], asked: str) -> str:
-    """The key that is nearest to what was asked for, else all in the order of the report."""
+    """Return the key most similar to the requested one, else all in the order of the report."""
     near = suggestion(asked, [finding.key for _, finding in numbered])
     return near if near.startswith("did you mean") else f"it has {_listed(numbered, ', ')}"
 
@@ -88,15 +88,17 @@ def trial_study(
     *,
     allow_changes: bool = False,
 ) -> Study:
-    """The study that carries out a finding's advice. Its first variant is the run as it was.
+    """Return the study that tries a finding's advice.
+
+    The study's first variant is the run as it was.
 
     Args:
-        run: The run that the finding is of.
+        run: Run of the finding.
         finding: A finding that has advice.
-        repetitions: Rounds.
+        repetitions: Number of rounds.
         seed: Seed of the order of runs.
         dsn: Address of the running server, because records hold no password.
-        allow_changes: Whether tables that Assay did not make may be changed, and changed back.
+        allow_changes: Whether a user's tables may be changed, and the changes reverted.
 
     Raises:
         UsageError: If the advice cannot be carried out, or the record lacks parts of the request.
@@ -117,7 +119,7 @@ def trial_study(
 
 
 def server_change(run: Run, finding: Finding) -> Change | None:
-    """Return the statements of a finding that changes tables which Assay did not make.
+    """Return the statements of a finding's advice that change a user's tables.
 
     The result is None if the advice changes no tables, or only tables that Assay created.
     """

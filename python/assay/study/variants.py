@@ -1,4 +1,6 @@
-"""Several runs that answer one question, and their order. Without side effects.
+"""Several runs that answer one question, and their order.
+
+This module has no side effects.
 
 A study has parts. A part has variants, each of which is a request, and a number of repetitions.
 Runs of a part's round follow one another, and every second round is in reverse order, so drift
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.study.ceiling.trials import CeilingRequest
 
-    # What one run of a study is asked for: a workload on an engine, or a look at the host.
+    # Request of one run of a study: a workload on an engine, or a ceiling of the host.
     StudyRequest = RunRequest | CeilingRequest
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the things that a part compares.
+    """One of the alternatives that a part compares.
 
     Attributes:
         name: Name for readers.
@@ -38,23 +40,23 @@ class Variant:
     levels: Mapping[str, str] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
-        """Return it as `study.toml` stores it, without secrets."""
+        """Return the variant in the form of `study.toml`, without secrets."""
         return {"name": self.name, "levels": dict(self.levels), "request": self.request.said()}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A block of a study.
+    """A part of a study.
 
     Attributes:
-        variants: At least one; names differ.
-        repetitions: Runs of each variant.
-        about: A sentence on its purpose.
-        expects: Operators that the plans of its runs must have. Empty means any plan is accepted.
+        variants: At least one variant; names differ.
+        repetitions: Number of runs of each variant.
+        about: Sentence on its purpose.
+        expects: Operators that the plans of its runs must have; empty means any plan is accepted.
         kind: `run` for runs of a workload, or `ceiling` for measurements of the host's limits
             without an engine.
-        apart: Whether its runs are its own, though another part asks for equal ones, and come
-            after those of parts before it: so it is where parts follow from one another.
+        apart: Whether the part shares no runs with others, and runs after the parts before it. This
+            is needed if later parts follow from earlier ones.
     """
 
     name: str
@@ -66,7 +68,7 @@ class Part:
     apart: bool = False
 
     def facts(self) -> dict[str, Any]:
-        """Return it as `study.toml` stores it, without secrets."""
+        """Return the part in the form of `study.toml`, without secrets."""
         return {
             "name": self.name,
             "about": self.about,
@@ -78,14 +80,14 @@ class Part:
 
 
 class Turn(NamedTuple):
-    """A variant's turn in a round, which is counted from 1."""
+    """One variant's run in a round; rounds count from 1."""
 
     round: int
     variant: str
 
 
 class Planned(NamedTuple):
-    """One of a part's runs."""
+    """One planned run of a part."""
 
     part: str
     variant: str
@@ -102,14 +104,14 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Study:
-    """Several requested runs.
+    """The content of a study: several requested runs.
 
     Attributes:
-        question: What they answer, in sentences.
-        parts: At least one; names differ.
-        seed: Seed of the order.
-        figures: What is made of the runs.
-        without: Parts of its file that are left out, with the reason for each.
+        question: Question that the runs answer, in sentences.
+        parts: At least one part; names differ.
+        seed: Seed of the order of runs.
+        figures: Figures made from the runs.
+        without: Parts of its file that are omitted, with the reason for each.
     """
 
     question: str
@@ -120,9 +122,9 @@ class Study:
     without: Mapping[str, str] = field(default_factory=dict)
 
     def order(self) -> list[PlannedRun]:
-        """All runs, in the order in which they are carried out.
+        """Return all runs, in execution order.
 
-        The first round of every part comes before any second round, so an early end leaves out
+        The first round of every part comes before any second round, so that an early end omits
         repetitions first. Parts with `apart` follow one after another, each complete.
         """
         planned = sorted(
@@ -147,7 +149,7 @@ class Study:
         return runs
 
     def facts(self) -> dict[str, Any]:
-        """Return it as `study.toml` stores it, without secrets."""
+        """Return the study in the form of `study.toml`, without secrets."""
         return {
             "schema": SCHEMA,
             "title": self.title,
@@ -162,10 +164,10 @@ class Study:
 def _add(
     runs: list[PlannedRun], request: StudyRequest, planned: Planned, apart: Collection[str]
 ) -> None:
-    """Adds a run, to one of the same round with an equal request if another part has one.
+    """Add a run, or share one of another part with an equal request in the same round.
 
-    Variants of one part are compared: two that ask for the same are two runs, as are those of parts
-    that stand apart.
+    Variants of one part are compared, so equal requests within it are separate runs, as are those
+    of parts with `apart`.
     """
     for at, run in enumerate(runs):
         if planned.part in apart:
@@ -182,7 +184,7 @@ def _add(
 def interleaved(names: Sequence[str], repetitions: int, seed: int) -> list[Turn]:
     """Return a balanced order: each round has every name once, every second round reversed.
 
-    For two names it repeats ABBA or BAAB; the seed decides which.
+    For two names the order repeats ABBA or BAAB; the seed decides which.
     """
     drawn = random.Random(seed)  # noqa: S311 - an order, not a secret
     planned: list[Turn] = []

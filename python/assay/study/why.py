@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 FACTOR, FREE = "level", "as it is"
 CEILING, SCARCE, REMOVED, READ_AHEAD = "ceiling", "scarce", "removed", "read-ahead"
 NO_READS = "it reads nothing from the disk"
-# Reads as large are counted in bytes: the kernel splits and merges them as it sees fit.
+# Reads of at least this size are limited in bytes, because the kernel splits and merges them.
 LARGE_READ_BYTES = 64 << 10
-# A page of most engines: less would make several reads of one.
+# Read-ahead of one page of most engines; less would split one read into several.
 PAGE_BYTES = 8 << 10
 
 
@@ -45,9 +45,9 @@ class Depth:
     """The amount of evidence that `assay why` gathers.
 
     Attributes:
-        factors: Factors by which resources are reduced. Together with the unlimited run they are at
-            least three levels.
-        repetitions: Rounds.
+        factors: Factors by which resources are reduced. With the unlimited run they give at least
+            three levels.
+        repetitions: Number of rounds.
     """
 
     factors: tuple[float, ...] = (1.5, 2.0, 3.0)
@@ -59,12 +59,12 @@ QUICK = Depth((1.5, 3.0), 3)
 
 @dataclass(frozen=True)
 class _Pilot:
-    """The findings of a first run, from which the levels follow.
+    """The results of a first run, which determine the levels.
 
     Attributes:
-        operation: The one that reads most.
-        demand: What it takes; None if it did not succeed.
-        capacities: What there is of what it takes, by option of `--limit`.
+        operation: Operation that reads most.
+        demand: Its resource use; None if it did not succeed.
+        capacities: Available amount of each resource that it uses, by option of `--limit`.
     """
 
     operation: str | None
@@ -77,14 +77,14 @@ class _Pilot:
 
 
 class _Levels:
-    """Variants beside the run as it is, as far as they can be asked for here."""
+    """The variants in addition to the unlimited run that are possible on this host."""
 
     def __init__(self, base: RunRequest) -> None:
         self._base = base
         self.unvaried: dict[str, str] = {}
 
     def variant(self, name: str, what: str, **change: Any) -> Iterator[Variant]:  # noqa: ANN401 - fields of a request
-        """A run with a change; none, and a reason, where it cannot be asked for."""
+        """Yield a variant with a change; nothing if it is impossible, with the reason recorded."""
         if what in self.unvaried:
             return
         request = self._base.changed(**change)
@@ -103,7 +103,7 @@ def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = No
         base: The run without limits.
         pilot: A finished run of this kind.
         depth: Number of levels and rounds.
-        look: Ceiling of the host, if it was measured before. Otherwise the study measures it.
+        look: Ceiling of the host, if it was measured before; otherwise the study measures it.
 
     Raises:
         UsageError: If no resource can be limited on this host.
@@ -135,7 +135,7 @@ def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = No
 
 
 def _pilot(pilot: Run, look: Look | None) -> _Pilot:
-    """The operation that reads most, which the disk's levels follow from."""
+    """Return facts of the operation that reads most, from which the disk's levels follow."""
     demands = {name: demand_of([pilot], name) for name in pilot.facts["plan"]["operations"]}
     known_demands = {name: demand for name, demand in demands.items() if demand is not None}
     if not known_demands:

@@ -1,8 +1,9 @@
-"""The verbs of the command line as functions of Python: `assay sweep` is `assay.sweep(...)`.
+"""The commands of the command line as Python functions: `assay sweep` is `assay.sweep(...)`.
 
-Each verb has a module, here or in `preparing`, with a function of the same name. It is imported at
-its first use. Verbs that make runs return the result, opened for a notebook. Options of runs are
-keyword arguments with the names that a study's file uses: `time="10s"`, `set={"work_mem": "64MB"}`.
+Each command has a module, here or in `preparing`, with a function of the same name. The module is
+imported at its first use. Commands that make runs return the result, opened for a notebook. Options
+of runs are keyword arguments with the names that a study's file uses: `time="10s"`,
+`set={"work_mem": "64MB"}`.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-# Names of verbs are those of modules in these packages.
+# Packages whose modules have the names of commands.
 ROOMS = ("assay.verbs", "assay.verbs.preparing")
 
 
 def names() -> list[str]:
-    """Return the names of all verbs."""
+    """Return the names of all commands."""
     return sorted(_modules())
 
 
 def function_of(verb: str) -> Callable[..., Any]:
-    """Return the function of a verb.
+    """Return the function of a command.
 
     Raises:
-        AttributeError: If no verb has this name. The message lists all verbs.
+        AttributeError: If no command has this name. The error message lists all commands.
     """
     module = _modules().get(verb)
     if module is None:
@@ -38,7 +39,7 @@ def function_of(verb: str) -> Callable[..., Any]:
 
 
 def _modules() -> dict[str, str]:
-    """Return the full name of each verb's module, by the name of the verb."""
+    """Return the full name of each command's module, by the name of the command."""
     paths = {room: import_module(room).__path__ for room in ROOMS}
     return {
         module.name: f"{room}.{module.name}"

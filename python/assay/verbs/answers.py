@@ -1,4 +1,4 @@
-"""`assay answers`: the rows of one's own queries as the reference of later runs."""
+"""`assay answers`: keeps the rows of a user's queries as the reference for later runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.running.telling import Teller
 
-# Each operation is played twice, so that one whose rows differ is told.
+# Each operation is executed twice, so that operations with varying rows are found.
 ONCE = {"min_time": "1ms", "time": "1s", "warmup": "0s", "plans": False, "probes": "none"}
 
 
@@ -44,7 +44,7 @@ class Answers:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The document that `assay answers --json` prints; the rows are only in the folder."""
+        """Return the document of `assay answers --json`; the rows are only in the folder."""
         rows = [asdict(row) for row in self.operations]
         for row in rows:
             del row["text"]
@@ -59,11 +59,11 @@ def answers(
     teller: Teller | None = None,
     **options: Any,
 ) -> Answers:
-    """Records the rows that queries return now as the answers that later runs are compared with.
+    """Record the rows that queries return now as the expected answers of later runs.
 
     Args:
         workload: A folder of `.sql` or `.rq` files whose data no generator makes.
-        keep: Write the rows to the folder and replace the answers there. Otherwise nothing is
+        keep: Write the rows to the folder and replace the answers there; otherwise nothing is
             written, and the result says for each operation how its rows differ from the kept ones.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         teller: Receives the progress.

@@ -1,4 +1,4 @@
-"""`assay ceiling`: what this host's disk, memory and cores can do."""
+"""`assay ceiling`: measures the maximum speed of this host's disk, memory and cores."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def ceiling(
     runs: Path | str | None = None,
     teller: Teller | None = None,
 ) -> CeilingDocument:
-    """Measures what this host can do: requests a second of its disk by size, memory, cores.
+    """Measures the maximum speed of this host: disk requests per second by size, memory, cores.
 
     Args:
         quick: Try fewer sizes and queue depths, for a shorter time: about half a minute.
-        directory: Directory on the disk to measure. None means the directory of the engines' data.
-        size: Size of the file that is read, such as `4GB`. None means 4 GB, or 1 GB with `quick`.
-        time: Duration of each trial, such as `250ms`. None means 250 ms, or 100 ms with `quick`.
-        rounds: Number of repetitions of each trial. None means 5, or 3 with `quick`.
-        only: Resources to measure, out of `disk,memory,core`. None means all.
+        directory: Directory on the disk to measure; None means the directory of the engines' data.
+        size: Size of the file that is read, such as `4GB`; None means 4 GB, or 1 GB with `quick`.
+        time: Duration of each trial, such as `250ms`; None means 250 ms, or 100 ms with `quick`.
+        rounds: Number of repetitions of each trial; None means 5, or 3 with `quick`.
+        only: Resources to measure, out of `disk,memory,core`; None means all.
         seed: Seed of the order of trials and of the positions that are read.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         teller: Receives the progress.
@@ -55,8 +55,8 @@ def ceiling(
         The document that `assay ceiling --json` prints.
 
     Raises:
-        UsageError: If an option has no meaning. Nothing was measured.
-        RunFailedError: If the measurement ended early. Its partial record is kept.
+        UsageError: If an option has no meaning. In this case nothing was measured.
+        RunFailedError: If the measurement ended early. The partial record is kept.
     """
     place = _directory(directory)
     asked: dict[str, Any] = {
@@ -76,7 +76,7 @@ def ceiling(
 
 
 def _directory(asked: Path | str | None) -> Path:
-    """The directory asked for; else the one of engines' data, which is made if it is not there."""
+    """Return the requested directory, or that of the engines' data, which is created if needed."""
     if asked is not None:
         return Path(asked)
     place = instances_dir()

@@ -37,7 +37,7 @@ def compare(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedStudy:
-    """Compares two engines, versions or settings: what differs, and what explains how much of it.
+    """Compares two engines, versions or settings, and explains the difference.
 
     Args:
         workload: Name or folder of the workload.
@@ -45,7 +45,7 @@ def compare(
         vary: `KEY=V1,V2`: an option of a run or a setting, with its value on each side.
         a: `KEY=VALUE`: an option or setting of the first side only.
         b: `KEY=VALUE`: an option or setting of the second side only.
-        alike: Compare a side with itself: every difference is noise.
+        alike: Compare a side with itself, so that every difference is noise.
         unequal_durability: Compare even if commits survive fewer kinds of failure on one side.
         repeat: Number of rounds. Each round runs both sides once.
         budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
@@ -56,7 +56,7 @@ def compare(
 
     Raises:
         UsageError: For sides that cannot be compared, or runs that cannot be made.
-        EngineError: If one of the engines cannot be obtained. Nothing was run.
+        EngineError: If one of the engines cannot be obtained. In this case nothing was run.
     """
     keys = {"profile": True, **options}
     sides = CompareAsked(

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from assay.study.series import Watcher
 
 MADE_BY, WIDTH = "assay diagnose", "side_by_side"
-# Of a run that is there, an order is repeated for so long at most: there will be many runs of it.
+# Maximum repetition of an existing run's order in seconds, because a diagnosis repeats the run
+# often.
 MIN_TIME_MAX_S = 2.0
 
 
@@ -47,9 +48,9 @@ class _Asked:
     """The run that is diagnosed.
 
     Attributes:
-        base: As it is asked for.
-        pilot: One such run.
-        about: By which an earlier diagnosis of it is found again.
+        base: Request of the run.
+        pilot: A finished run of this request.
+        about: Facts by which an earlier diagnosis of it is found.
     """
 
     base: RunRequest
@@ -74,10 +75,10 @@ def diagnose(
     Args:
         what: Name or folder of a workload, which is run first; or a run: `latest`, an id, the
             beginning of an id, or a path.
-        operation: Restrict to these operations. None means the operations of the run, or all.
-        budget: Time limit of the whole command. No run starts that would end later. None means 5
-            minutes.
-        dsn: A running server. It is needed again for a recorded run, because records hold no
+        operation: Restrict to these operations; None means the operations of the run, or all.
+        budget: Time limit of the whole command; None means 5 minutes. No run starts that would end
+            later.
+        dsn: A running server. The DSN is needed again for a recorded run, because records hold no
             password.
         allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
             changes.
@@ -104,7 +105,7 @@ def diagnose(
     asked = _asked(what, options, place, watching, again=again)
     run_s = took_s(asked.pilot)
     about = {**asked.about, "allow_changes": allow_changes}
-    # A larger budget goes on with as many at once as before.
+    # With a larger budget, a diagnosis continues with the earlier number of parallel causes.
     before = None if again else next(documents_made_before(place, about), None)
     width = (before or {"about": {}})["about"].get(WIDTH) or room_for(terms.budget_s, run_s)
     purpose = Purpose(
@@ -126,7 +127,7 @@ def diagnose(
 
 
 def _known_before(pilot: Run, place: Path) -> Calibration:
-    """Return how advice of earlier runs turned out, up to the start of this run."""
+    """Return the results of earlier runs' advice, up to the start of this run."""
     begun_utc = pilot.facts["started_utc"]
     rows = [row for row in read_predictions(place) if str(row.get("time_utc", "")) < begun_utc]
     return calibrate(rows)
@@ -147,11 +148,11 @@ def _declared() -> dict[str, Experimented]:
 
 
 def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> PlacedDiagnosis:
-    """The document with its page, after what was decided is remembered.
+    """Return the document with its page, after recording the decisions.
 
     Args:
-        document: Without a place.
-        directory: Directory of its study; None if nothing was run beside the run itself.
+        document: Document without its location.
+        directory: Directory of its study; None if only the run itself exists.
         place: Directory of runs.
     """
     if directory is None:
@@ -209,7 +210,7 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
 
 
 def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
-    """Adds what was decided to the ledger of predictions, once."""
+    """Append the decisions to the history of predictions, once."""
     known = {(row.get("study"), row.get("finding")) for row in read_predictions(place)}
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     for step in document["steps"]:

@@ -1,4 +1,4 @@
-"""`assay durability`: kills an engine under load, and looks for every acknowledged write."""
+"""`assay durability`: kills an engine under load, and searches for every acknowledged write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from assay.verbs.shared.watching import Logged
 if TYPE_CHECKING:
     from assay.study.series import Watcher
 
-# What tells whether the host was quiet; nothing asks the engine, which is to be killed.
+# Options for probes that show whether the host was quiet; none queries the engine, which will be
+# killed.
 OBSERVED = {"warmup": "1s", "probes": "system,processes", "plans": False}
 
 
@@ -36,11 +37,11 @@ def durability(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedStudy:
-    """Kills an engine under load, recovers it, and looks for every acknowledged write.
+    """Kills an engine under load, recovers it, and searches for every acknowledged write.
 
     Args:
-        workload: A workload that declares how its writes are found again, such as `tpcc`.
-        kills: Number of kills. Each is made in a run of its own.
+        workload: A workload that declares how its writes can be found again, such as `tpcc`.
+        kills: Number of kills. Each kill has its own run.
         copies: Number of device snapshots, which one more run takes.
         between: Interval after the start of the load in which the engine is killed.
         budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
@@ -50,7 +51,7 @@ def durability(
         options: Options of the runs, by the keys of a study's file.
 
     Raises:
-        UsageError: If the runs cannot be made. Nothing was run.
+        UsageError: If the runs cannot be made. In this case nothing was run.
         RunFailedError: If a run ended early. Earlier runs are kept, and the same call continues
             after them.
     """

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 TABLE, ARTICLE = "table", "article"
 STYLES = [TABLE, ARTICLE]
-# What the first would change is not in what the others print.
+# Options that exclude each other: the first has no effect on what the others print.
 NOT_WITH = {
     "--style article": ("--open-families", "--unclassified", "--against"),
     "--open-families": ("--unclassified", "--against"),
@@ -74,14 +74,16 @@ def explain(
             runs.
         operations: File with your own rules, which are applied before the engine's.
         unclassified: Show the functions that no rule classifies.
-        open_families: Show the functions of each template. This needs CPU samples.
+        open_families: Show the functions of each template. Templates are known only with CPU
+            samples.
         all_symbols: Show all functions, not only the first ones.
         style: `table`, or `article` for the CPU samples only.
         html: With `against`: file to write a differential flame graph to.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        A result. Its `document` is the one that `assay explain --json` prints.
+        The explanation of the run. The explanation's `document` is the one that
+        `assay explain --json` prints.
 
     Raises:
         UsageError: If the run has no such operation, has no samples although they are needed, or if
@@ -126,7 +128,7 @@ def _refuse(style: str, against: str | None, html: Path | str | None) -> None:
 
 
 def _refuse_together(asked: dict[str, bool]) -> None:
-    """Refuses options of which one would have no effect on what another prints."""
+    """Refuse options that have no effect on what another option prints."""
     for option, others in NOT_WITH.items():
         for other in others:
             if asked[option] and asked[other]:
@@ -145,7 +147,7 @@ def _rules(path: Path | str | None) -> Rules | None:
 def _profile(
     run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
 ) -> Profile | None:
-    """The CPU samples of a run; None if there are none and they are not needed.
+    """Return the CPU samples of a run; None if there are none and they are not needed.
 
     Raises:
         UsageError: If samples are needed and missing, or the operation is not known.
@@ -168,7 +170,7 @@ def _sampled(run: Run, rules: Rules | None, operation: str | None) -> Profile:
 
 
 def _check_planned(run: Run, operation: str) -> None:
-    """Raises `UsageError` for an operation of a run that has plans of others only."""
+    """Raise `UsageError` for an operation without a plan, if other operations have one."""
     names = list(captured_of(run).plans)
     if names and operation not in names:
         raise UsageError(f"no plan of an operation {operation!r}: {suggestion(operation, names)}")
@@ -223,7 +225,7 @@ def _missing_rules(run: Run, profile: Profile, operation: str | None) -> Missing
 
 
 def _unequal_durability(runs: tuple[Run, Run], *, allowed: bool) -> str | None:
-    """Return a sentence where levels of durability are unequal; refuse that unless allowed."""
+    """Return a sentence on unequal durability levels; raise an error unless they are allowed."""
     ours, theirs = (level_of(run.facts) for run in runs)
     if unequal((ours, theirs)) is None:
         return None

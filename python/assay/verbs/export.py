@@ -12,11 +12,11 @@ from assay.report.exports import export as written
 
 @dataclass(frozen=True)
 class Exported:
-    """Files that were written.
+    """The files that an export wrote.
 
     Attributes:
         run: Id of the run.
-        files: The files, in the order in which they were written.
+        files: Files in the order of writing.
     """
 
     run: str
@@ -42,7 +42,7 @@ def export(
         which: `latest`, an id, the beginning of an id, or a path.
         to: `csv`, `json` or `parquet`; for CPU samples `folded`, `firefox`, `flamegraph` or
             `pprof`.
-        out: Directory to write to, or the file for CPU samples. None means named after the run's
+        out: Directory to write to, or the file for CPU samples; None means named after the run's
             id, in the current directory.
         operation: Export only the samples of this operation.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.

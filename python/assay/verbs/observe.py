@@ -38,7 +38,7 @@ def observe(
 
     Raises:
         UsageError: If an option has no meaning, or the server cannot be reached or watched.
-        RunFailedError: If the observation ended early. Its partial record is kept.
+        RunFailedError: If the observation ended early. The partial record is kept.
     """
     observation = observation_of(observe_options({"dsn": dsn, **options}))
     told = teller or Logged()

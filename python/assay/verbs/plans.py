@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from assay.study.series import Watcher
 
-# How long the chosen plan is timed to know when others take too long.
+# Duration of timing the chosen plan, from which the time limit of other plans follows.
 CHOSEN_TIME = "1s"
 
 
@@ -47,7 +47,7 @@ def plans(
 
     Args:
         workload: Name or folder of the workload.
-        operation: The query.
+        operation: The query to examine.
         most: Maximum number of plans, including the chosen one.
         repeat: Number of timings of each plan.
         cut_off: Cancel a plan that takes this many times as long as the chosen one.
@@ -93,7 +93,7 @@ def plans(
 
 
 def _runs(directory: Path, place: Path) -> dict[str, Run]:
-    """Runs that ended well, by their parts."""
+    """Return successful runs by their part."""
     if not directory.exists():
         return {}
     return {

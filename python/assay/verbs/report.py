@@ -28,7 +28,7 @@ def report(
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        The document; its `report` is the path of the file.
+        The document of the run or study; its `report` is the path of the file.
 
     Raises:
         RecordUnreadableError: If no run or study has this name, or its record is damaged.

@@ -34,18 +34,18 @@ def run(
         page: Write the report's page now; otherwise `assay.report` can write it later.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         teller: Receives the progress.
-        given: Options that raise an error if they have no effect. None means all. The other options
+        given: Options that raise an error if they have no effect; None means all. The other options
             are defaults, which are ignored if they have no effect.
         options: Options of the run, by the keys of a study's file.
 
     Raises:
-        UsageError: If an option has no meaning, or names something that does not exist. Nothing was
-            written.
-        RunFailedError: If the run ended early. Its partial record is kept.
+        UsageError: If an option has no meaning, or names something that does not exist. In this
+            case nothing was written.
+        RunFailedError: If the run ended early. The partial record is kept.
     """
     asked = options_of({"workload": workload, **options})
     request = request_of(asked, list(options) if given is None else given)
-    # What was refused needs none of what runs and explains it, which are most of all modules.
+    # Modules that run and explain are imported late, because refused requests do not need them.
     from assay.running.execute import execute
 
     told = teller or Logged()

@@ -28,6 +28,6 @@ def runs(runs: Path | str | None = None) -> list[dict[str, Any]]:
 
 
 def _row(directory: Path) -> dict[str, Any]:
-    """Return the kept document of a record that can be read; else the row of its own file."""
+    """Return the stored document of a readable record, or a row from its own file."""
     row = unjudged_row(directory)
     return row if row["state"] == UNREADABLE else stored(directory) or row

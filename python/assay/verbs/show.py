@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def show(
     which: str = "latest", *, runs: Path | str | None = None
 ) -> RunDocument | StudyDocument | CeilingDocument | PlacedDiagnosis:
-    """Returns the document of a run, study, diagnosis or ceiling, as `assay show --json` prints it.
+    """Returns the document of a run, study, diagnosis or ceiling that `assay show --json` prints.
 
-    The document that is kept beside the record is returned if it is still up to date.
+    The stored document beside the record is returned if it is up to date.
 
     Args:
         which: `latest`, an id, the beginning of an id, or a path.
@@ -38,7 +38,7 @@ def show(
         from assay.report.study.build import build_study
 
         return kept_diagnosis(directory) or build_study(directory)
-    # A kept document knows files by their sizes and times, which a failing disk leaves alone.
+    # A stored document is validated by file sizes and times, which a failing disk does not change.
     document = None if damage_of(directory) else current(directory)
     if document is None:
         from assay.report.build import build

@@ -32,7 +32,7 @@ def size(
     utilisation: float | None = None,
     runs: Path | str | None = None,
 ) -> Size:
-    """Predicts the least time that a workload would take on a cluster of a given size.
+    """Predicts the minimum time of a workload on a cluster of a given size.
 
     For each argument that is None a value is assumed, and the result states it.
 
@@ -49,7 +49,7 @@ def size(
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
 
     Returns:
-        A result. Its `document` is the one that `assay size --json` prints.
+        The prediction. The prediction's `document` is the one that `assay size --json` prints.
 
     Raises:
         UsageError: If the runs cannot be combined, or did not record their resource use.
@@ -77,7 +77,7 @@ def size(
 
 
 def _check(runs: Sequence[Run]) -> None:
-    """Refuse runs that do not belong together, or lack their costs."""
+    """Refuse runs that do not belong together, or lack resource use."""
     try:
         measured_of(runs)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""`assay study`: makes all runs of a study, in turns, and a report from them."""
+"""`assay study`: makes all runs of a study in alternating order, and a report from them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def study(
     Args:
         which: Name or file of the study.
         quick: Run the short form that the study declares.
-        only: Parts to carry out. Empty means all.
+        only: Parts to carry out; empty means all.
         engine: Engine to use instead of the study's engines.
         workload: Workload to use instead of the study's.
         allow_host_changes: Whether runs may change settings that affect other users of the host.
@@ -50,7 +50,8 @@ def study(
         watcher: Receives the progress of the runs.
 
     Raises:
-        UsageError: If the file has an error, or the runs cannot be made. Nothing was run.
+        UsageError: If the file has an error, or the runs cannot be made. In this case nothing was
+            run.
     """
     declared = find_declared(which)
     asked = expanded(declared, Wanted(quick, tuple(engine), workload, allow_host_changes))
@@ -66,7 +67,7 @@ def study(
 
 
 def _terms(asked: Expanded, only: Sequence[str], budget: str | None) -> Terms:
-    """With which limits it is carried out."""
+    """Return the limits of this execution."""
     names = [part.name for part in asked.study.parts]
     for part in only:
         if part in asked.without:

@@ -38,11 +38,11 @@ def sweep(
     watcher: Watcher | None = None,
     **options: Any,
 ) -> LoadedStudy:
-    """Runs a workload at several numbers of clients, scales, or values of a setting, in turns.
+    """Runs a workload at several numbers of clients, scales, or values of a setting, alternately.
 
     Args:
         workload: Name or folder of the workload.
-        engine: Engines to run at every level. Empty means the default of `assay run`.
+        engine: Engines to run at every level; empty means the default of `assay run`.
         clients: Numbers of concurrent sessions.
         scale: Scales of the data.
         extrapolate: Larger scales to predict without a run.
@@ -55,12 +55,12 @@ def sweep(
         options: Options of all runs, by the keys of a study's file.
 
     Raises:
-        UsageError: If the runs cannot be made. Nothing was run.
+        UsageError: If the runs cannot be made. In this case nothing was run.
     """
-    # With several scales a profile is what costs are told by.
+    # With several scales, costs are classified by CPU samples.
     keys = {"profile": len(scale) > 1, **options}
     engines = tuple(engine)
-    # Which engine a running server is, its address says later: there knobs have no names.
+    # A running server's engine is known only later, so knobs have no names for it.
     knob_engines = engines or (() if keys.get("dsn") else (ENGINE_DEFAULTS[SQL],))
     factors, settings = turned(vary, knob_engines, keys.get("set", {}))
     keys |= {"set": settings} if settings else {}

@@ -1,4 +1,4 @@
-"""`assay try`: carries out a finding's advice, and says whether the predicted gain came true."""
+"""`assay try`: carries out a finding's advice, and compares predicted and measured gain."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def try_(
         finding: The finding, or its key, such as `spill:q18`, its method or its number.
         repeat: Number of rounds. Each round makes one run without the change and one with it.
         seed: Seed of the order of runs.
-        dsn: Address of the running server: the record does not hold its password.
+        dsn: Address of the running server, because the record does not hold its password.
         allow_changes: Allow changes to tables that Assay did not create. Each run reverts its
             changes.
-        keep: Make the change once more at the end, and leave it in place.
+        keep: Make the change again at the end, and leave it in place.
         budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
         again: Repeat all runs, even if earlier ones exist.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
@@ -107,7 +107,7 @@ def try_(
 
 
 def _remember(document: PlacedTrial, study: str, place: Path) -> None:
-    """Append what was predicted and what came of it to the history, once a study."""
+    """Append the predicted and the measured gain to the history, once per study."""
     if study not in {row.get("study") for row in read_predictions(place)}:
         now = datetime.now(tz=UTC).isoformat(timespec="seconds")
         append_prediction(place, prediction(document, now) | {"study": study})
@@ -131,7 +131,7 @@ def keep_change(study: Study) -> None:
 
 
 def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:
-    """The runs of a variant that ended well, by their rounds."""
+    """Return the successful runs of a variant, by round."""
     ids = {
         run.round: run.id
         for run in begun

@@ -58,20 +58,20 @@ def tune(
 
     Args:
         workload: Name or folder of the workload.
-        knob: Settings to search: `NAME=LOW..HIGH`, `NAME=a,b,c` or `NAME`. Empty means those that
+        knob: Settings to search: `NAME=LOW..HIGH`, `NAME=a,b,c` or `NAME`; empty means those that
             the engine declares.
-        objective: A metric of runs, or an operation. None means total seconds of all operations, or
+        objective: A metric of runs, or an operation; None means total seconds of all operations, or
             operations a second for a mix.
-        budget: Time limit of the whole command. No run starts that would end later. None means 20
-            minutes.
+        budget: Time limit of the whole command; None means 20 minutes. No run starts that would end
+            later.
         again: Repeat all runs, even if earlier ones exist.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         watcher: Receives the progress of the runs.
         options: Options of all runs, by the keys of a study's file.
 
     Raises:
-        UsageError: If the engine does not know or refuses a setting, or these runs do not measure
-            the objective. Nothing was run.
+        UsageError: If the engine does not have or refuses a setting, or if these runs do not
+            measure the objective. In this case nothing was run.
         RunFailedError: If the run with default settings fails.
     """
     keys = {**TUNE_RUNS, **options, "workload": workload}

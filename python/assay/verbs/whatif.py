@@ -53,7 +53,7 @@ def whatif(
 
     Args:
         run: `latest`, an id, the beginning of an id, or a path.
-        changes: Pairs of a change's name and its value, for changes of which one name occurs twice.
+        changes: Pairs of a change's name and its value, for changes whose names repeat.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
         named: Changes by their names; each has a value, or a list of values. `halve`: operations
             that take half their time, `"q15,q17"`. `operation_time`: an operation and its new time,
@@ -63,7 +63,7 @@ def whatif(
             the engine.
 
     Returns:
-        A result. Its `document` is the one that `assay whatif --json` prints.
+        The prediction. The prediction's `document` is the one that `assay whatif --json` prints.
 
     Raises:
         UsageError: If a change is unknown, or refers to something that the run does not have.

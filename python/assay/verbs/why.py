@@ -47,7 +47,7 @@ def why(
     Args:
         workload: Name or folder of the workload.
         quick: Use fewer levels and rounds, which gives wider intervals.
-        repeat: Number of rounds. None means five, or three with `quick`.
+        repeat: Number of rounds; None means five, or three with `quick`.
         budget: Time limit of the whole command, such as `30m`. No run starts that would end later.
         again: Repeat all runs, even if earlier ones exist.
         runs: Directory of runs. Default: `$ASSAY_RUNS`, else `./runs`.
@@ -99,6 +99,6 @@ def why(
 
 
 def _pilot(base: RunRequest, place: Path, watcher: Watcher) -> Run:
-    """The run as it is, once: what it takes of each resource decides what is made scarce."""
+    """Return one run without changes, whose resource use determines the limits."""
     with watcher.obtaining() as teller:
         return Run(judging(watcher.remark)(base, place, teller))

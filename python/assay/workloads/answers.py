@@ -1,4 +1,4 @@
-"""The expected rows of a workload's operations: brought or kept."""
+"""Finds the expected rows of a workload's operations: supplied with it, or kept by a user."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ANSWERS = "answers"
 
 
 def answers_folder(workload: Workload, scale: float, language: Language = SQL) -> Path | None:
-    """The folder with expected rows for default parameters at a scale, if there is one.
+    """Return the folder with expected rows for default parameters at a scale; None without one.
 
-    Rows that stand in `answers/` itself are right at every scale; those in `answers/sparql`
-    are what is returned in that language. Of queries that lack parts there are none.
+    Rows in `answers/` itself are right at every scale; `answers/sparql` has the results of SPARQL
+    queries. Queries with removed parts have no expected rows.
     """
     if workload.removed:
         return None
@@ -37,9 +37,9 @@ def answers_folder(workload: Workload, scale: float, language: Language = SQL) -
 
 
 def kept_rows(workload: Workload, scale: float, language: Language = SQL) -> dict[str, Path]:
-    """Files of expected rows for default parameters at a scale, by operation.
+    """Return files of expected rows for default parameters at a scale, by operation.
 
-    Those of operations of the workload whose data are asked stand there.
+    Operations of the workload whose data are used have their rows in its folder.
     """
     folder = answers_folder(workload, scale, language)
     files = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
@@ -50,10 +50,10 @@ def kept_rows(workload: Workload, scale: float, language: Language = SQL) -> dic
 
 
 def check_answers(workload: Workload, scale: float, language: Language = SQL) -> None:
-    """Refuse files of expected rows that are no text, or have not even the names of columns.
+    """Refuse files of expected rows that are not text or have no column names.
 
     Raises:
-        UsageError: If a file is refused. The message names it.
+        UsageError: If a file is refused. The error message names the file.
     """
     own_answers(workload, scale, language)
     for path in kept_rows(workload, scale, language).values():
@@ -66,7 +66,7 @@ def check_answers(workload: Workload, scale: float, language: Language = SQL) ->
 
 
 def own_answers_folder(workload: Workload, scale: float, language: Language = SQL) -> Path:
-    """The folder in which answers of one's own are kept, whether it is there or not."""
+    """Return the folder for a user's own answers, whether it exists or not."""
     there = answers_folder(workload, scale, language)
     if there is not None:
         return there
@@ -79,7 +79,7 @@ def own_answers_folder(workload: Workload, scale: float, language: Language = SQ
 def own_answers(
     workload: Workload, scale: float, language: Language = SQL
 ) -> dict[str, KeptAnswer]:
-    """Answers of its own that somebody kept, by operation.
+    """Return a user's own answers, by operation.
 
     Raises:
         UsageError: If the file beside them cannot be read.

@@ -32,7 +32,7 @@ Parameters = Literal["default", "drawn"]
 
 
 def operation_of(name: str) -> str:
-    """The operation that a text is a way to ask: `q09` of `q09@3`."""
+    """Return the operation of a text: `q09` for `q09@3`."""
     return name.partition("@")[0]
 
 
@@ -42,9 +42,10 @@ class Statement:
 
     Attributes:
         operation: Name of the operation.
-        text: The file's text with values in it; `${name}` stays where it is drawn each time.
+        text: The file's text with values filled in; `${name}` stays for values drawn at each
+            execution.
         file: Name of the file.
-        parameters: Values that are in the text, by name.
+        parameters: Values in the text, by name.
         rewritten: The removed parts; None if the text is unchanged.
     """
 
@@ -57,13 +58,15 @@ class Statement:
 
 @dataclass(frozen=True)
 class Workload:
-    """One workload folder. Its facts are complete, including defaults of the manifest.
+    """One workload folder.
+
+    A workload's facts are complete, including defaults of the manifest.
 
     Attributes:
         facts: Facts of the manifest.
         folder: Directory of the workload.
-        differs_from: The workload of ours whose names of metrics it has without being the same;
-            None of all others.
+        differs_from: Workload of Assay with the same metric names but other content; None for all
+            others.
         source: The workload whose data it queries; None if it has its own data, or none.
         left_out: Operations of the manifest's order that are not executed.
         removed: Parts that are removed from its queries.
@@ -87,7 +90,7 @@ class Workload:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of all that defines the measurement: manifest, SQL, orders of streams, data."""
+        """Return the SHA-256 of everything that is measured: manifest, SQL, streams and data."""
         if self.operations_folder == self.folder:
             operations = sorted(path.name for path in texts.operation_files(self.folder))
         else:
@@ -99,9 +102,9 @@ class Workload:
 
     @property
     def data_hash(self) -> str:
-        """SHA-256 of the files that define the loaded data, without operations and their order.
+        """Return the SHA-256 of files that define the loaded data, without operations and order.
 
-        So a change of a statement does not require loading again.
+        A changed statement therefore requires no reload.
         """
         return self._hash([], [], "" if self.source is None else self.source.data_hash)
 
@@ -130,7 +133,7 @@ class Workload:
 
     @property
     def makes_data(self) -> bool:
-        """True if data have to be made before operations can run."""
+        """Return True if data must be generated before operations can run."""
         facts = self.data.facts
         return bool(facts.tables or facts.triples or self.data._setup_names())
 
@@ -139,12 +142,12 @@ class Workload:
         return self.facts.triples if language == SPARQL else self.facts.tables
 
     def language(self, spoken: Sequence[Language]) -> Language | None:
-        """Return the first of its languages that is among these; None without one."""
+        """Return the first of the workload's languages that is among these; None without one."""
         return next((language for language in self.facts.languages if language in spoken), None)
 
     @property
     def weights(self) -> dict[str, int]:
-        """The mix: each operation of the order with its weight."""
+        """Return the mix: each operation of the order with its weight."""
         return {name: self.facts.operations[name].weight for name in self.facts.order}
 
     @property
@@ -154,13 +157,13 @@ class Workload:
         return {name: (wait.keying_s, wait.think_s) for name, wait in wait_by_name.items() if wait}
 
     def terminals(self, scale: float) -> int | None:
-        """Default number of clients in a run with waits."""
+        """Return the default number of clients in a run with waits."""
         terminals = self.facts.terminals
         return None if terminals is None else rules.count_at(terminals, scale)
 
     @property
     def drawn_operations(self) -> tuple[str, ...]:
-        """Operations whose values are drawn at each execution: they have no one answer."""
+        """Return operations with values drawn at each execution, which have no single answer."""
         if self.facts.arrival == "power":
             return ()
         operations = self.facts.operations
@@ -172,7 +175,7 @@ class Workload:
 
     @property
     def of_source(self) -> frozenset[str]:
-        """Operations that the workload whose data are asked has, and this one has no file of."""
+        """Return operations without a file here that the workload with the data has."""
         if self.source is None:
             return frozenset()
         files = texts.operation_files(self.operations_folder)
@@ -181,7 +184,7 @@ class Workload:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """Operations of the order that are played once with fixed values, as they are called."""
+        """Return the check names of operations that are executed once with fixed values."""
         asked = self.facts.checks
         return tuple(name for name in asked if operation_of(name) in self.facts.order)
 
@@ -207,7 +210,7 @@ class Workload:
         return replace(self, facts=facts, left_out=left_out)
 
     def without(self, parts: Sequence[str]) -> Workload:
-        """Return the workload with queries that lack these parts.
+        """Return the workload with these parts removed from its queries.
 
         Raises:
             UsageError: If a part belongs to an operation that is not executed.
@@ -234,10 +237,10 @@ class Workload:
         return replace(self, source=source, foreign_keys=True)
 
     def playing(self, texts: Mapping[str, str]) -> Workload:
-        """Return the workload with an order of given texts, each a way to ask an operation.
+        """Return the workload with an order of given texts, which are alternatives of operations.
 
         Args:
-            texts: By name: the operation's, then `@` and which way it is.
+            texts: Texts by name: the operation's, then `@` and the number of the alternative.
         """
         played = {name: self.facts.operations[operation_of(name)] for name in texts}
         facts = self.facts.model_copy(
@@ -251,10 +254,10 @@ class Workload:
         return replace(self, facts=facts, given=dict(texts))
 
     def setup(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
-        """Scripts that make the data before the generator's rows come: text by file, in order.
+        """Return scripts that run before the generator's rows are loaded: text by file, in order.
 
         Raises:
-            UsageError: If a file is missing, cannot be read, or names no constant.
+            UsageError: If a file is missing, cannot be read, or names an unknown constant.
         """
         data = self.data
         if language_of(dialects) == SPARQL:
@@ -262,12 +265,12 @@ class Workload:
         return data._scripts(data._setup_names(), dialects, scale)
 
     def keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
-        """Scripts of keys and indexes, made after the data: text by file, in order.
+        """Return scripts of keys and indexes, made after loading: text by file, in order.
 
-        Those that `setup` names are not among them. Foreign keys come last, where it has them.
+        Scripts that `setup` names are not included. Foreign keys come last, if there are any.
 
         Raises:
-            UsageError: If a file is missing, or the dialect can add no foreign key.
+            UsageError: If a file is missing, or if the dialect cannot add foreign keys.
         """
         data = self.data
         if language_of(dialects) == SPARQL:
@@ -278,18 +281,21 @@ class Workload:
         return key_scripts | data._foreign_keys(dialects, scale)
 
     def row_facts(self, scale: float, sets: int = 0) -> dict[str, Any]:
-        """Return the arguments of `generate.table_rows`. Raises as `row_queries`."""
+        """Return the arguments of `generate.table_rows`.
+
+        Raises the errors of `row_queries`.
+        """
         queries = self.row_queries(scale, sets)
         generator = self.facts.generator
         return {"generator": generator, "scale": scale, "sets": sets, "queries": queries}
 
     def row_queries(self, scale: float, sets: int = 0) -> dict[str, str]:
-        """Queries whose rows fill tables, by table; empty if the generator is none of them.
+        """Return queries whose rows fill tables, by table; empty for other generators.
 
-        With refresh sets they are of their tables, too, and may name `${sets}` and `${orders}`.
+        With refresh sets the queries include their tables, and may name `${sets}` and `${orders}`.
 
         Raises:
-            UsageError: If a file is missing, cannot be read, or names no constant.
+            UsageError: If a file is missing, cannot be read, or names an unknown constant.
         """
         if self.source is not None:
             return self.source.row_queries(scale, sets)
@@ -305,7 +311,7 @@ class Workload:
     def stream_order(self, stream: int) -> tuple[str, ...]:
         """Return the operations of a stream in order; stream 0 is the power test's.
 
-        After the last one of the file it begins again with the first.
+        Stream numbers beyond the file's last stream start again with its first.
 
         Raises:
             UsageError: If the manifest has no `[streams]`, or its file is missing or has errors.
@@ -317,23 +323,23 @@ class Workload:
         return streams.minimum_at(self._streams, scale)
 
     def scale_is_standard(self, scale: float) -> bool:
-        """Return True if `[streams]` names the scale, or names none."""
+        """Return True if `[streams]` lists the scale, or lists none."""
         streams_facts = self.facts.streams
         return streams_facts is None or streams.is_standard(streams_facts, scale)
 
     def refresh_orders(self, scale: float) -> int:
-        """Return how many orders a refresh set has at a scale."""
+        """Return the number of orders in a refresh set at a scale."""
         return rules.count_at(self._refresh.orders, scale)
 
     def refresh_setup(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
         """Return the scripts that make the tables of refresh sets: text by file, in order.
 
-        They may name `${sets}` and `${orders}`, the orders of a set.
+        The scripts may name `${sets}` and `${orders}`, the number of orders in a set.
         """
         return self._scripts(self._refresh.setup, dialects, scale, self._sizes(scale, sets))
 
     def refresh_keys(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
-        """Scripts of their keys and indexes, made after their rows: text by file, in order."""
+        """Return scripts of the sets' keys and indexes, made after loading: text by file."""
         return self._scripts(self._refresh.keys, dialects, scale, self._sizes(scale, sets))
 
     def refresh_statement(
@@ -341,11 +347,11 @@ class Workload:
     ) -> Statement:
         """Return the transactions of a refresh function on one set, from 1, in batches.
 
-        0 batches: each order is a transaction of its own.
+        With 0 batches, each order is a separate transaction.
 
         Raises:
-            UsageError: If there is no `[refresh]`, there are more batches than orders, or the
-                file is missing or names what no rule gives.
+            UsageError: If there is no `[refresh]`, there are more batches than orders, or the file
+                is missing or names an undefined value.
         """
         spans = refreshing.batches_of(self.refresh_orders(scale), batches)
         path = self.operation_file(operation, dialects)
@@ -374,7 +380,7 @@ class Workload:
         """Return an operation's text with its parameters, which are the defaults without a seed.
 
         Raises:
-            UsageError: If the file is missing or a rule cannot be carried out.
+            UsageError: If the file is missing or a rule cannot be evaluated.
         """
         if operation in self.given:
             return Statement(operation, self.given[operation], f"{operation}.sql", {})
@@ -422,13 +428,13 @@ class Workload:
     def script(
         self, dialects: Sequence[str], scale: float, seed: int, parameters: Parameters = "default"
     ) -> Script:
-        """Return the script of sessions: the order's operations, then those played once.
+        """Return the script of sessions: the order's operations, then those executed once.
 
-        Where the arrival is `closed`, values are drawn at each execution, whatever `parameters`
-        says; else they are in the texts, and `parameters` says whether they are drawn.
+        If the arrival is `closed`, values are always drawn at each execution. Otherwise they are in
+        the texts, and `parameters` says whether they are drawn.
 
         Raises:
-            UsageError: If a file is missing or has no statement, or a rule cannot be carried out.
+            UsageError: If a file is missing or has no statement, or a rule cannot be evaluated.
         """
         drawn_seed = seed if parameters == "drawn" else None
         names = dict.fromkeys((*self.facts.order, *self.facts.played_once, *self.checks))
@@ -439,18 +445,18 @@ class Workload:
         """Return the script that is executed on a recovered database.
 
         Raises:
-            UsageError: As `script` does.
+            UsageError: For the same reasons as `script`.
         """
         names = dict.fromkeys(self.facts.recovered)
         return Script(tuple(self._scripted(name, dialects, scale, None) for name in names))
 
     @property
     def has_made_data(self) -> bool:
-        """True if a generator made all of the data, so that answers can be recomputed."""
+        """Return True if a generator made all data, so that answers can be recomputed."""
         return bool(self.facts.generator and self.facts.tables)
 
     def _removed_of(self, operation: str) -> list[str]:
-        """Parts that are to go from an operation: `sort` is of all, `q18/sort` of q18."""
+        """Return parts to remove from an operation: `sort` is for all, `q18/sort` for q18."""
         placed = [part.rpartition("/") for part in self.removed]
         return [part for name, _, part in placed if name in ("", operation_of(operation))]
 
@@ -473,7 +479,7 @@ class Workload:
         return replace(statement, text=rewritten.text, rewritten=rewritten.facts())
 
     def column_types(self, scale: float) -> Mapping[str, Mapping[str, str]]:
-        """Types of columns by table, as the schema declares them that all dialects share."""
+        """Return column types by table, from the schema that all dialects share."""
         from assay.workloads.rewriting.grammar import types_of
 
         return types_of(tuple(self.setup((), scale).values()), ())
@@ -524,7 +530,7 @@ class Workload:
         """Return all captured executions that are repeated, the earliest first.
 
         Raises:
-            UsageError: If no plans were captured, or their file cannot be read.
+            UsageError: If no executions were captured, or their file cannot be read.
         """
         captured = self.facts.captured
         if captured is None or captured.schedule is None:
@@ -537,7 +543,10 @@ class Workload:
         return [execution for execution in recorded if execution.operation in played]
 
     def _draws(self, operation: str, scale: float) -> list[Draw]:
-        """Return the draws of an operation's values. Raises ValueError if some are not known."""
+        """Return the draws of an operation's values.
+
+        Raises `ValueError` if some are not known.
+        """
         if (unknown := self._unknown_values()).get(operation):
             count, first = sum(map(len, unknown.values())), unknown[operation][0]
             more = "" if count == 1 else f" (likewise of {count - 1} more, in {', '.join(unknown)})"
@@ -609,7 +618,7 @@ class Workload:
         return texts.scripts_at(self.folder, self.facts, names, dialects, scale, further)
 
     def _foreign_keys(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
-        """The script of foreign keys, if they are asked for; a file of comments says why not."""
+        """Return the script of foreign keys, if requested; one with only comments says why not."""
         name = self.facts.foreign_keys
         if name is None or not self.foreign_keys:
             return {}
@@ -630,11 +639,14 @@ class Workload:
         return (SETUP_DEFAULT,) if (self.folder / SETUP_DEFAULT).is_file() else ()
 
     def _plain(self, operation: str) -> str:
-        """The operation that a check is one of; any other is itself."""
+        """Return the operation that a check belongs to; other operations are returned unchanged."""
         return operation_of(operation) if operation in self.checks else operation
 
     def operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
-        """Return the file of an operation in a dialect. Raises `UsageError` if it is missing."""
+        """Return the file of an operation in a dialect.
+
+        Raises `UsageError` if the file is missing.
+        """
         if operation in self.of_source:
             return self.data.operation_file(operation, dialects)
         suffix = suffix_of(dialects)

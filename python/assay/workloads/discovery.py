@@ -1,4 +1,4 @@
-"""Finds workloads, by name or as a folder that a user names."""
+"""Finds workloads by name, or in a folder that the user names."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 NO_NAME = re.compile(r"[^\w.-]+")
 OURS = Path(__file__).parent
-# What a workload has of another one, with its data; and what it then cannot say itself.
+# Keys that a workload takes from the one whose data it uses, and cannot set itself.
 OF_DATA = ("generator", "tables", "triples", "turtle", "scale_default", "scale_name", "legal")
-# What texts and programs of operations name, which may be those of that workload.
+# Keys that operations refer to, which may also come from the workload with the data.
 OF_TEXTS = ("constants", "lists", "programs")
 OF_OWN_DATA = {"generator", "tables", "triples", "turtle", "setup", "foreign_keys", "refresh"}
 
@@ -44,24 +44,24 @@ def find_workloads() -> dict[str, Workload]:
 
 
 def _roots() -> list[Path]:
-    """Folders that hold workloads with a name."""
+    """Return folders that contain named workloads."""
     others = os.environ.get("ASSAY_WORKLOADS", "").split(":")
     return [OURS, *(Path(text) for text in others if text)]
 
 
 def find_workload(named: str) -> Workload:
-    """The workload of this name, or in this folder.
+    """Return the workload with this name, or in this folder.
 
-    A text with a slash is a folder. So is the name of an existing folder that is not a workload's
-    name.
+    A text with a slash is a folder. The name of an existing folder also is one, if it is not the
+    name of a workload.
 
     Raises:
-        UsageError: If no workload has this name, or it cannot be read. The message names the most
-            similar one.
+        UsageError: If no workload has this name, or it cannot be read. The error message names the
+            most similar one.
     """
     if "/" in named:
         return read_workload(Path(named).expanduser())
-    # Most are named as their folder is: the others need not be read for one of these.
+    # Most workloads have the name of their folder, so the others need not be read.
     for folder in (root / named for root in _roots()):
         workload = read_workload(folder) if (folder / MANIFEST).is_file() else None
         if workload is not None and workload.facts.name == named:
@@ -75,15 +75,15 @@ def find_workload(named: str) -> Workload:
 
 
 def read_workload(folder: Path) -> Workload:
-    """The workload in a folder, whose manifest may be missing.
+    """Return the workload in a folder, whose manifest may be missing.
 
     Raises:
-        UsageError: If the file has an error. The message has file, key and remedy.
+        UsageError: If the manifest has an error. The error message has file, key and remedy.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder{_neighbour(folder)}")
     manifest = folder / MANIFEST
-    # A link that leads nowhere is there, and cannot be read.
+    # A broken link counts as an existing file that cannot be read.
     is_there = manifest.exists() or manifest.is_symlink()
     facts = _manifest(manifest) if is_there else WorkloadFacts()
     source = None if facts.data_of is None else _source(facts, folder, manifest)
@@ -95,7 +95,7 @@ def read_workload(folder: Path) -> Workload:
 
 
 def _source(facts: WorkloadFacts, folder: Path, manifest: Path) -> Workload:
-    """The workload whose data are asked."""
+    """Return the workload whose data are used."""
     named = str(facts.data_of)
     if own := sorted(OF_OWN_DATA & facts.model_fields_set):
         raise UsageError(
@@ -117,7 +117,7 @@ def _source(facts: WorkloadFacts, folder: Path, manifest: Path) -> Workload:
 
 
 def _sharing(facts: WorkloadFacts, source: Workload | None) -> WorkloadFacts:
-    """Add to the facts those that go with the data of their source."""
+    """Return the facts, completed by those that belong to the source's data."""
     if source is None:
         return facts
     of_data = {key: getattr(source.facts, key) for key in OF_DATA}
@@ -127,7 +127,7 @@ def _sharing(facts: WorkloadFacts, source: Workload | None) -> WorkloadFacts:
 
 
 def _differs_from(workload: Workload) -> str | None:
-    """The workload of ours whose names of metrics this one has, though its content is another."""
+    """Return Assay's workload with the same metric names but other content; None without one."""
     metrics = workload.facts.metrics
     if metrics is None or workload.folder.resolve().parent == OURS.resolve():
         return None
@@ -143,7 +143,7 @@ def _differs_from(workload: Workload) -> str | None:
 
 @lru_cache
 def _facts_in(text: str) -> WorkloadFacts:
-    """Parse and validate a manifest, cached because each run of a study asks for it."""
+    """Return a manifest's validated facts, cached because each run of a study needs them."""
     return WorkloadFacts.model_validate(parse_toml(text))
 
 
@@ -151,7 +151,7 @@ def _manifest(path: Path) -> WorkloadFacts:
     try:
         return _facts_in(read_text(path))
     except ValidationError as error:
-        # A misspelt key is told before the one that is missing for it.
+        # A misspelt key is reported before the key that is missing because of it.
         errors = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
         first = errors[0]
         location = first["loc"]
@@ -167,7 +167,7 @@ def _manifest(path: Path) -> WorkloadFacts:
 def _completed(
     facts: WorkloadFacts, folder: Path, manifest: Path, source: Workload | None
 ) -> WorkloadFacts:
-    """The facts with all that follows from the folder: name, title, operations, order."""
+    """Return the facts with those that follow from the folder: name, title, operations, order."""
     name = NO_NAME.sub("-", folder.resolve().name).strip("-.") or "workload"
     operations_folder = Workload(facts, folder).operations_folder
     files = _stems(operations_folder)
@@ -199,7 +199,7 @@ def _completed(
 
 
 def _stems(folder: Path) -> list[str]:
-    """Names of the operations that have a file, in alphabetical order."""
+    """Return names of the operations that have a file, in alphabetical order."""
     return sorted({path.name.split(".")[0] for path in operation_files(folder)})
 
 
@@ -268,7 +268,7 @@ def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
 
 
 def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
-    """Check that keys about clients that draw from a mix go with a mix."""
+    """Check that keys about clients that draw from a mix are used only with a mix."""
     for name in facts.played_once:
         if facts.operations[name].program:
             raise UsageError(
@@ -291,7 +291,7 @@ def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
 
 
 def _refuse_contradicting_sequence(facts: WorkloadFacts, manifest: Path) -> None:
-    """Clients either draw from the mix or play it in its order; what is checked is played."""
+    """Check that clients either draw from a mix or execute its order, as checks require."""
     if facts.sequence is not None and (facts.deck or facts.terminals):
         key = "deck" if facts.deck else "terminals"
         raise UsageError(
@@ -304,7 +304,7 @@ def _refuse_contradicting_sequence(facts: WorkloadFacts, manifest: Path) -> None
 
 
 def _refuse_contradicting_receipt(facts: WorkloadFacts, manifest: Path) -> None:
-    """Receipts are given by a program of the mix, and what is there is asked by itself."""
+    """Check that a program of the mix gives receipts, and that their query runs separately."""
     receipt = facts.receipt
     if receipt is None:
         return
@@ -362,7 +362,7 @@ def _refuse_stray_files(workload: Workload, manifest: Path) -> None:
 
 
 def _files_named(facts: WorkloadFacts) -> Mapping[str, Sequence[str]]:
-    """Files that the manifest names, relative to the folder, by the key that does."""
+    """Return files that the manifest names, relative to the folder, by key."""
     refresh, streams = facts.refresh, facts.streams
     return {
         "setup": facts.setup or (),
@@ -375,7 +375,7 @@ def _files_named(facts: WorkloadFacts) -> Mapping[str, Sequence[str]]:
 
 
 def _neighbour(folder: Path) -> str:
-    """The folder beside a missing one that has nearly its name."""
+    """Return the sibling folder whose name is most similar to a missing one."""
     if folder.exists():
         return ": name the folder that it is in"
     parent = folder.parent

@@ -1,7 +1,7 @@
 """Decides from a statement's text whether it reads or writes, without an engine.
 
-`effects.toml` has the words of each kind. A user-defined function may hide a write; only the server
-can refuse that one.
+`effects.toml` has the words of each kind. A user-defined function may hide a write, which only the
+server can refuse.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 Kind = Literal["reads", "unknown", "writes"]
 Rollback = Literal["undone", "kept", "ends"]
-# The worst decides.
+# Kinds of effects in ascending order; the last one that occurs decides.
 KINDS: tuple[Kind, ...] = ("reads", "unknown", "writes")
 ROLLBACKS: tuple[Rollback, ...] = ("undone", "kept", "ends")
 
 MYSQL = "mysql"
-# Of MySQL: what is executed though it looks like a comment, and what is one.
+# MySQL's comments, and its comments that are executed.
 MYSQL_TEXT = re.compile(
     r"""(?P<opaque> '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*` )
       | (?P<executed> /\*M?!\d* ) | (?P<comment> /\*.*?\*/ | --(?=\s|$)[^\n]* | \#[^\n]* )
@@ -53,9 +53,9 @@ class Effect:
 
     Attributes:
         kind: Kind of effect; `unknown` if the text does not show it.
-        reason: Reason why it is not a plain query. Empty means it only reads.
-        rollback: Whether a rollback undoes it: `kept` stays and harms no one, such as a number of
-            a sequence; what `ends` the transaction or escapes it stays for good.
+        reason: Reason why the statement is not a plain query; empty means it only reads.
+        rollback: Whether a rollback undoes the effect. `kept` remains without harm, such as a
+            sequence number; `ends` the transaction, or escapes it, and remains for good.
         lasts: Reason why a rollback does not undo it, if that differs from `reason`.
         is_strange: Whether its first word is unknown, for example misspelt.
     """
@@ -68,11 +68,11 @@ class Effect:
 
     @property
     def why_it_lasts(self) -> str:
-        """The reason why a rollback does not undo the effect; empty if it does."""
+        """Return why a rollback does not undo the effect; empty if it does."""
         return "" if self.rollback == "undone" else self.lasts or self.reason
 
     def worse(self, other: Effect) -> Effect:
-        """Return the effect of both together: the worst of each, with the reason of the worst."""
+        """Return the combined effect: the worse of the two in each respect, with its reason."""
         first, second = sorted((self, other), key=lambda effect: -KINDS.index(effect.kind))
         lasting = max(self, other, key=lambda effect: ROLLBACKS.index(effect.rollback))
         return replace(
@@ -119,16 +119,16 @@ def _is_texts(value: object) -> bool:
 
 
 def effect_of(text: str, dialects: Sequence[str]) -> Effect:
-    """Return the effect of a statement as it is sent; several in one text count together.
+    """Return the effect of a statement as sent; several statements in one text are combined.
 
     Args:
-        text: With or without `$1` where values are bound.
-        dialects: The engine's, in its search order; none where its product is not known.
+        text: Text with or without `$1` for bound values.
+        dialects: Dialects of the engine in its search order; empty for an unknown product.
     """
     if language_of(dialects) == SPARQL:
         return _sparql_effect(text)
     if not dialects:
-        # Of an unknown product: what one of them would do.
+        # For an unknown product, assume the worse effect of PostgreSQL and MySQL.
         return effect_of(text, ("postgresql",)).worse(effect_of(text, (MYSQL,)))
     try:
         pieces = parts(_plain(text, dialects), dialects)
@@ -142,7 +142,7 @@ def effect_of(text: str, dialects: Sequence[str]) -> Effect:
 
 
 def _plain(text: str, dialects: Sequence[str]) -> str:
-    """The text without comments, where the tokenizer would take other things for comments."""
+    """Return the text without comments, if the tokenizer does not know this dialect's comments."""
     if MYSQL in map(_grammar, dialects):
         return MYSQL_TEXT.sub(_executed, text)
     if "sqlite" in dialects:
@@ -151,7 +151,7 @@ def _plain(text: str, dialects: Sequence[str]) -> str:
 
 
 def _executed(match: re.Match[str]) -> str:
-    """Return the text that MySQL executes of a comment, a literal or two minus signs."""
+    """Return the part of a MySQL comment that is executed, a literal, or two minus signs."""
     return match["opaque"] or (" - - " if match["minus"] else " ")
 
 
@@ -169,7 +169,7 @@ def _sparql_effect(text: str) -> Effect:
 
 @dataclass(frozen=True)
 class _Word:
-    """One token: its text in small letters, empty of a literal, whose own is apart."""
+    """One token: its text in lower case, or for a literal its own text in a separate field."""
 
     text: str
     is_name: bool
@@ -185,7 +185,7 @@ class _Word:
 
 
 class _Statement:
-    """The words of one statement, and what follows from them."""
+    """The words of one statement, and the effects that follow from them."""
 
     def __init__(self, words: Sequence[_Word], dialects: Sequence[str]) -> None:
         self._words = words
@@ -194,7 +194,7 @@ class _Statement:
         self._facts = _facts()
 
     def effect(self) -> Effect:
-        """Return the effect of its first word, and of all that stands behind it."""
+        """Return the effect of the first word, combined with those of all later words."""
         texts = self._texts
         at = next((place for place, text in enumerate(texts) if text != "("), None)
         if at is None:
@@ -243,7 +243,7 @@ class _Statement:
         return READS
 
     def _explained(self, at: int) -> Effect | None:
-        """The effect of EXPLAIN with a statement; None if it is something else."""
+        """Return the effect of EXPLAIN with a statement; None for other statements."""
         first = self._texts[at]
         if first not in {"explain", "analyze", "describe", "desc"}:
             return None
@@ -257,7 +257,7 @@ class _Statement:
         if place == len(self._texts) or self._texts[place] == "table":
             if first != "analyze":
                 return READS
-            # Of statistics; MySQL commits what came before it.
+            # ANALYZE of statistics; MySQL commits implicitly before it.
             statistics = Effect("writes", "analyze writes statistics")
             return statistics.worse(self._ended(first))
         if not options & {"analyze", "analyse"}:
@@ -273,7 +273,7 @@ class _Statement:
         return place < len(texts) and texts[place] in self._facts.sets["explained"]
 
     def _closed(self, place: int) -> int:
-        """Return the place behind the bracket that closes the one at `place`."""
+        """Return the position after the bracket that closes the one at `place`."""
         depth = 0
         for at in range(place, len(self._texts)):
             depth += {"(": 1, ")": -1}.get(self._texts[at], 0)
@@ -282,7 +282,7 @@ class _Statement:
         return len(self._texts)
 
     def _within(self, begin: int) -> Effect:
-        """The worst of what stands anywhere behind the first word."""
+        """Return the worst effect of anything after the first word."""
         effect = READS
         for at in range(begin, len(self._words)):
             effect = effect.worse(self._called(at))
@@ -291,7 +291,7 @@ class _Statement:
         return effect.worse(self._into(begin))
 
     def _called(self, at: int) -> Effect:
-        """The effect of a function that is called here."""
+        """Return the effect of the function that is called at this position."""
         if not self._words[at].is_name or self._texts[at + 1 : at + 2] != ["("]:
             return READS
         effect = self._facts.functions.get(self._texts[at])
@@ -303,7 +303,7 @@ class _Statement:
         return READS
 
     def _changing(self, at: int) -> Effect:
-        """The effect of a statement within a query, such as the one of a common table."""
+        """Return the effect of a statement within a query, such as in a common table expression."""
         text, before = self._texts[at], self._texts[at - 1]
         behind = self._words[at + 1 : at + 2]
         if text not in self._facts.sets["changing"] or before not in {"(", ")"}:
@@ -314,7 +314,7 @@ class _Statement:
         return replace(effect, reason=f"{text} within it {effect.reason}")
 
     def _locking(self, at: int) -> Effect:
-        """The effect of a query that locks the rows that it reads, or takes from a sequence."""
+        """Return the effect of a query that locks its rows, or uses a sequence."""
         here = self._texts[at : at + 3]
         if here[:2] == ["for", "update"] or here[:2] in (["for", "share"], ["for", "key"]):
             return Effect("writes", f"{' '.join(here[:2])} locks the rows that it reads")
@@ -325,7 +325,7 @@ class _Statement:
         return READS
 
     def _into(self, begin: int) -> Effect:
-        """The effect of a query whose rows go into a table or a file."""
+        """Return the effect of a query that writes its rows to a table or a file."""
         if self._texts[begin] not in {"select", "with", "values", "table", "from"}:
             return READS
         for at, text in enumerate(self._texts[begin:], begin):
@@ -340,7 +340,7 @@ class _Statement:
         return READS
 
     def _set(self, at: int) -> Effect:
-        """The effect of a statement that changes settings or the kind of a transaction."""
+        """Return the effect of a statement that changes settings or the transaction mode."""
         texts = self._texts
         pairs = list(pairwise(texts))
         if ("read", "write") in pairs or self._facts.sets["unguarding"].intersection(texts):
@@ -352,13 +352,13 @@ class _Statement:
         return READS
 
     def _reset(self, at: int) -> Effect:
-        """The effect of RESET, which of MySQL's server drops logs and positions."""
+        """Return the effect of RESET, which on MySQL deletes logs and positions."""
         if MYSQL in map(_grammar, self._dialects) and "query" not in self._texts[at + 1 : at + 2]:
             return Effect("writes", "reset changes the server", "ends")
         return READS
 
     def _copy(self, at: int) -> Effect:
-        """The effect of COPY: rows into a table, a file or a program."""
+        """Return the effect of COPY: rows to or from a table, a file or a program."""
         place = at + 1
         while place < len(self._texts) and self._texts[place] not in {"from", "to"}:
             place = self._closed(place) if self._texts[place] == "(" else place + 1
@@ -373,9 +373,9 @@ class _Statement:
         return Effect("writes", "copy writes a file of the server", "ends")
 
     def _pragma(self, at: int) -> Effect:
-        """The effect of a pragma of SQLite, with a value or without one."""
+        """Return the effect of a SQLite pragma, with or without a value."""
         words = [text for text in self._texts[at + 1 :] if text]
-        # A schema may stand before its name.
+        # A schema may precede the pragma's name.
         name = next(iter(words[2:] if words[1:2] == ["."] else words), "")
         valued = "=" in words or "(" in words
         sets = self._facts.sets
@@ -386,13 +386,13 @@ class _Statement:
         return READS
 
     def _load(self, at: int) -> Effect:
-        """The effect of LOAD: rows of a file, or code of a library."""
+        """Return the effect of LOAD: rows from a file, or code of a library."""
         if self._texts[at + 1 : at + 2] in (["data"], ["xml"]):
             return Effect("writes", "load data adds rows")
         return Effect("writes", "load brings code into the server", "ends")
 
 
 def _of_server(texts: Sequence[str]) -> bool:
-    """Return whether `@@global.` or the like stands among the words."""
+    """Return True if `@@global.` or a similar prefix is among the words."""
     pairs = set(pairwise(texts))
     return bool(pairs & {("@@", scope) for scope in ("global", "persist", "persist_only")})

@@ -1,4 +1,7 @@
-"""The keys of `workload.toml`. Every key may be left out; unknown ones are errors."""
+"""The keys of `workload.toml`.
+
+Every key is optional; unknown keys are errors.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ from assay.model.language import SQL, Language
 
 ColumnKind = Literal["exact", "sum", "average", "ratio", "float"]
 Bound = int | str
-# What the name of an operation has behind it where it is played with fixed values.
+# Suffix of an operation's name when it is executed with fixed values.
 AS_CHECK = "@check"
-# What can stand between `${` and `}`.
+# Characters allowed between `${` and `}`.
 Name = Annotated[str, Field(pattern=r"^[\w-]+$")]
 
 
@@ -32,7 +35,7 @@ class Facts(BaseModel):
 
 
 class Tolerance(Facts):
-    """The tolerance of a number against its answer."""
+    """The tolerance for comparing a number with its expected value."""
 
     sum_absolute: float = 0.0
     ratio_relative: float = 0.0
@@ -40,13 +43,13 @@ class Tolerance(Facts):
 
 
 class Constant(Facts):
-    """A value that texts name: the same one for a whole run.
+    """A value that texts refer to, constant for a whole run.
 
     Attributes:
-        value: Value in the text. `accounts = 100` is the short form.
-        times_scale: This many for each unit of scale, as a whole number, at least one.
-        times_log_scale: This many at scale 1, and as many more whenever the scale has doubled;
-            below 1 as with `times_scale`.
+        value: Value in the text. `accounts = 100` is the short form of a constant.
+        times_scale: Number per unit of scale, rounded to an integer of at least one.
+        times_log_scale: Number at scale 1, added again for each doubling of the scale; below 1 as
+            with `times_scale`.
     """
 
     value: str | None = None
@@ -69,27 +72,28 @@ class Constant(Facts):
 
 
 class Rule(Facts):
-    """The rule of a parameter: `default`, and one of the forms by which it is drawn.
+    """The rule of a parameter: `default`, and one of the forms of drawing.
 
     Attributes:
-        default: The value, or values, of a run whose parameters are not drawn.
-        integer: A whole number between two bounds, both included; a bound may name a constant.
-        times_scale: The upper bound of `integer` is for each unit of scale.
-        choice: One of a list, which is given or named.
-        distinct: So many different values instead of one.
-        shuffled: The different values are the first of all, shuffled, and not drawn one by one.
+        default: Value, or values, in a run without drawn parameters.
+        integer: An integer between two inclusive bounds; a bound may name a constant.
+        times_scale: Whether the upper bound of `integer` is multiplied by the scale.
+        choice: One element of a list, which is given or named.
+        distinct: Number of distinct values to draw instead of one.
+        shuffled: Whether distinct values are the first of a shuffled list, instead of drawn one by
+            one.
         month: First day of a month between two days.
         year: First day of a year between two years.
         day: A day between two days.
-        decimal: A decimal between two, in steps of the last digit.
-        words: One word of each list, joined; each is drawn by itself.
-        combination: The same, and one draw says which of all combinations; the last list's word
-            changes first.
-        keep: Which words of a combination remain, counted from 0; all if it is left out.
-        separator: What joins the words; a space if it is left out.
-        per_scale: This number divided by the scale.
-        follows: Looks the value of another parameter up.
-        map: The table to look it up in.
+        decimal: A decimal between two bounds, in steps of the last digit.
+        words: One word of each list, joined; each word is drawn separately.
+        combination: One word of each list, joined, where one draw selects among all combinations;
+            the last list changes fastest.
+        keep: Positions of the words of a combination that remain, from 0; default: all.
+        separator: Text between the words; default: a space.
+        per_scale: A number divided by the scale.
+        follows: Name of another parameter, whose value is looked up.
+        map: Table for the lookup.
     """
 
     default: Any = None
@@ -129,10 +133,10 @@ class ParameterFacts(Facts):
     """The rules by which parameters are drawn.
 
     Attributes:
-        source: `named`: each parameter has random numbers of its own, named by seed, stream,
-            operation and parameter. `qgen`: as the reference program of TPC-H draws them: each
-            operation has a sequence of numbers, which begins where the seed plus the number of
-            the stream says, and its parameters take from it in the order in which they stand.
+        source: `named`: each parameter has its own random numbers, determined by seed, stream,
+            operation and parameter. `qgen`: the method of TPC-H's reference program. Each operation
+            has a sequence of random numbers that starts from the seed plus the stream's number, and
+            its parameters use it in order.
         sequences: The operations that have sequence 1, 2 and so on, for `qgen`.
     """
 
@@ -149,11 +153,11 @@ class ParameterFacts(Facts):
 
 
 class WaitFacts(Facts):
-    """The time that a person at a terminal takes for one operation.
+    """The time of a user at a terminal for one operation.
 
     Attributes:
-        keying_s: What is keyed in before it is sent, in seconds.
-        think_s: Mean time until the next one is chosen, in seconds, exponentially distributed.
+        keying_s: Time in seconds for keying in the input before sending it.
+        think_s: Mean time in seconds until the next operation, exponentially distributed.
     """
 
     keying_s: NonNegativeFloat = 0.0
@@ -165,23 +169,23 @@ class OperationFacts(Facts):
 
     Attributes:
         title: Short title for readers.
-        weight: Its weight in a mix, relative to the others.
+        weight: Weight in a mix, relative to the other operations.
         rows: Number of rows that each execution returns, if known.
-        rows_max: Maximum number of rows if it varies. `rows` is then the minimum.
-        parameters: A rule for each `${name}` of its text.
+        rows_max: Maximum number of rows if it varies. `rows` is then the minimum number of rows.
+        parameters: A rule for each `${name}` in its text.
         answer: Comparison of each column of its answer; `exact` by default.
-        ordered_by: Columns that say in which order its rows come: those that are equal in them may
-            come in any, and without any column all may; None if rows come as they are kept.
-        offset, limit: Those of its query, where rows may tie: kept are the rows from the first
-            one on, with all that tie with the last one that is returned.
-        more_rows: Rows that are kept are among those that it returns, and there may be others, as
-            each engine decides what it tells where it is asked to describe something.
-        program: Logic of the driver that chooses the next statement and its values, such as
+        ordered_by: Columns that define the order of its rows: rows with equal values may come in
+            any order, and without columns all rows may. None means rows come as kept.
+        offset, limit: OFFSET and LIMIT of its query, if rows may tie. The kept rows then begin with
+            the first row and include all ties of the last returned one.
+        more_rows: Whether the kept rows are only some of the returned ones, because each engine
+            decides the content, as for SPARQL's DESCRIBE.
+        program: Driver program that chooses the next statement and its values, such as
             `tpcc.payment`; None if statements are executed in order.
         wait: Keying and think time, in runs with waits.
-        limit_s: Limit of the 90th percentile of latency, in seconds. None means no limit.
-        share_min: The least share of the operations completed that it may have, from 0 to 1.
-        values: A Parquet file of values for its text, a column a name: each execution has those of
+        limit_s: Maximum of the 90th percentile of latency, in seconds; None means no limit.
+        share_min: Minimum share of completed operations, from 0 to 1.
+        values: Parquet file of values for its text, with one column per name; each execution uses
             one row.
     """
 
@@ -217,7 +221,7 @@ class OperationFacts(Facts):
 
     @property
     def answer_rule(self) -> dict[str, Any] | None:
-        """The rule for comparing rows with kept ones; None to compare them in place."""
+        """Return the rule for comparing rows with kept ones; None to compare them by position."""
         if self.ordered_by is None and not self.more_rows:
             return None
         return {
@@ -229,7 +233,7 @@ class OperationFacts(Facts):
 
     @property
     def rows_expected(self) -> int | list[int] | None:
-        """The number of rows an execution returns, or its bounds; None if not known."""
+        """Return the number of rows of an execution, or its bounds; None if not known."""
         if self.rows is None or self.rows_max is None:
             return self.rows
         return [self.rows, self.rows_max]
@@ -246,13 +250,13 @@ class OperationFacts(Facts):
 
 
 class StreamsFacts(Facts):
-    """Streams of a throughput test: which operations each of them plays in which order.
+    """Streams of a throughput test: the order of operations in each of them.
 
     Attributes:
-        orders: The file with the orders: a row per stream, from 0, which is the power test's.
-        minimum: How many streams a scale needs at least: pairs of a scale and a number. For other
-            scales it is the number of the largest one below them. Every scale needs one stream
-            where it is left out.
+        orders: File with one row of operations per stream, from 0, which is the power test's.
+        minimum: Minimum number of streams by scale: pairs of a scale and a number. Other scales
+            have the number of the next smaller scale in the list. Without this key every scale
+            needs one stream.
     """
 
     orders: str
@@ -267,17 +271,17 @@ class StreamsFacts(Facts):
 
 
 class RefreshFacts(Facts):
-    """Operations that change the data within a test, and the tables that they take it from.
+    """Operations that change the data within a test, and the tables with their data.
 
     Attributes:
-        insert: The operation that puts the orders of a set in.
-        delete: The operation that takes as many out.
+        insert: Operation that inserts the orders of a set.
+        delete: Operation that deletes as many orders.
         orders: Number of orders in a set.
-        setup: SQL files that make the tables of the sets.
-        keys: SQL files of their keys and indexes, made when they are filled.
-        tables: Tables of the sets that are filled by the generator, in order. Rows of `x_new` come
-            into `x`; `y_old` holds keys of what goes.
-        deletes: The tables that rows go from, each with its column that these keys are of.
+        setup: SQL files that create the tables of the sets.
+        keys: SQL files of their keys and indexes, made after loading.
+        tables: Tables of the sets that the generator fills, in order. Rows of `x_new` are inserted
+            into `x`; `y_old` holds keys of rows to delete.
+        deletes: Tables that rows are deleted from, each with the column of these keys.
     """
 
     insert: str
@@ -316,12 +320,11 @@ class RateFacts(Facts):
     """The name of a run's rate in its specification.
 
     Attributes:
-        operation: The operation of the mix whose successful executions are counted.
+        operation: Operation of the mix whose successful executions are counted.
         seconds: Length of the period of the rate.
-        waits: What it is called in runs with waits.
-        no_waits: What it is called in runs without.
-        least, most: Possible range in a run with waits, for each unit of scale. None means no
-            limit.
+        waits: Name of the rate in runs with waits.
+        no_waits: Name of the rate in runs without waits.
+        least, most: Possible range in a run with waits, per unit of scale; None means no limit.
     """
 
     operation: str
@@ -333,21 +336,22 @@ class RateFacts(Facts):
 
 
 class SequenceFacts(Facts):
-    """Clients that play the whole order by themselves, again and again: once is a mix.
+    """Clients that each execute the whole order repeatedly; one execution is a mix.
 
     Attributes:
-        warmup: Number of mixes before the measured ones, of all clients together.
-        mixes: Mixes that are measured.
-        rate: The specification's name for the mixes in each `seconds`; empty if it has none.
-        seconds: So long.
+        warmup: Number of mixes before the measured ones, summed over clients.
+        mixes: Number of measured mixes.
+        rate: The specification's name for mixes per `seconds`; empty if it has none.
+        seconds: Length of the period of the rate.
         query_time: The specification's name for the mean time of an operation; empty if it has
             none.
-        size: What results are named with, beside clients: the table of the generator whose rows
-            are the scale, such as triples; empty means the scale itself.
-        power: What it calls the scale by the geometric mean of operations' times, for so many
-            `seconds`; empty means nothing.
-        throughput: The same by their arithmetic mean.
-        unit: The scale that counts as one in these two.
+        size: Part of a result's name besides the clients: the generator's table whose rows are the
+            scale, such as triples; empty means the scale itself.
+        power: The specification's name for the scale divided by the geometric mean of operation
+            times, per this many `seconds`; empty if it has none.
+        throughput: The specification's name for the scale divided by the arithmetic mean of
+            operation times; empty if it has none.
+        unit: Scale that counts as 1 in these two metrics.
     """
 
     warmup: NonNegativeInt = 0
@@ -365,10 +369,10 @@ class ReceiptFacts(Facts):
     """The receipts that successful operations leave in the database.
 
     Attributes:
-        operation: Whose program gives receipts: one operation of the order.
-        names: What the values of a receipt are called, in order, as the program calls them.
-        found: The operation that lists what is there of all that a run has made, with a column
-            for each of these values; it is asked of databases that were recovered, and else never.
+        operation: Operation of the order whose program gives receipts.
+        names: Names of a receipt's values, in the program's order.
+        found: Operation that lists all receipts in the database, with a column for each value. It
+            is executed only on recovered databases.
     """
 
     operation: str
@@ -377,17 +381,16 @@ class ReceiptFacts(Facts):
 
 
 class CapturedFacts(Facts):
-    """The origin of operations that were captured from a server.
+    """The origin of captured operations.
 
     Attributes:
-        source: What was read, such as `CSV log of PostgreSQL`.
-        schedule: The Parquet file with all executions: when, which operation, which row of values.
-        clients: How many sessions were at work in the busiest second: clients of a run, where it
-            does not say another number.
+        source: Source of the capture, such as `CSV log of PostgreSQL`.
+        schedule: Parquet file with all executions: time, operation, row of values.
+        clients: Number of active sessions in the busiest second, the default number of clients.
         seconds: Time from the first execution to the last.
         sessions: Number of sessions.
         anonymised: Whether captured values were replaced.
-        left_out: What was not captured: how many, by reason.
+        left_out: Number of statements that were not captured, by reason.
     """
 
     source: str = ""
@@ -400,45 +403,45 @@ class CapturedFacts(Facts):
 
 
 class WorkloadFacts(Facts):
-    """`workload.toml` as a whole.
+    """The whole content of `workload.toml`.
 
     Attributes:
-        name: What it is called in commands and records; the folder's name if it is left out.
-        title: The same for readers.
+        name: Name in commands and records; default: the folder's name.
+        title: Name for readers.
         about: One sentence on the workload.
         legal: Notice that must accompany its results.
-        data_of: The workload whose data these operations ask: a name, or a folder beside this one;
-            what is loaded for one serves the other. Operations that `order` names and that have no
-            file here are that one's; None if it has data of its own, or makes none.
-        generator: Name of the generator of `tables`. `sql` means queries in `rows/`.
+        data_of: Workload whose data these operations use: a name, or a sibling folder. Loaded data
+            serve both workloads. Operations in `order` without a file here are taken from that
+            workload. None means the workload has its own data, or none.
+        generator: Name of the generator of `tables`. The generator `sql` means queries in `rows/`.
         scale_default: The default scale.
-        scale_name: What reports call the scale.
-        tables: Tables that are filled by the generator, in order.
-        setup: SQL files that make the data, in order, before the generator's rows come.
-        foreign_keys: SQL file of foreign keys, which are made after all other keys where they are
-            asked for; None if there are none.
-        arrival: `power`: one client plays the order; `closed`: clients draw from the mix.
-        order: Operations in the order of execution. Default: all of them.
+        scale_name: Name of the scale in reports.
+        tables: Tables that the generator fills, in order.
+        setup: SQL files that run in order before the generator's rows are loaded.
+        foreign_keys: SQL file of foreign keys, made on request after all other keys; None if there
+            are none.
+        arrival: `power`: one client executes the order; `closed`: clients draw from the mix.
+        order: Operations in the order of execution. By default these are all operations.
         before: Operations that are executed once before the first phase.
         after: Operations that are executed once after the measured part.
-        deck: Weights are cards, dealt to all clients from shuffled decks, so that shares are exact.
+        deck: Whether operations are dealt to all clients from shuffled decks with their weights as
+            numbers of cards, so that shares are exact.
         terminals: Default number of clients in a run with waits.
-        sequence: Rules for clients that each execute the order. None means clients draw from it.
-        checked: Operations of the order that are played once before the load with values that are
-            the same in all runs, to be compared with known rows.
+        sequence: Rules for clients that each execute the order; None means clients draw from it.
+        checked: Operations of the order that are executed once with the same values in all runs, to
+            compare with known rows.
         languages: Languages of its operations, the preferred one first.
-        triples: Tables of the generator for engines that are asked in SPARQL: one column of
-            N-Triples, a statement a row.
-        turtle: Tables of the generator with the same statements for files: one column of Turtle,
-            which is one document when its rows stand one after another.
+        triples: Tables of the generator for SPARQL engines: one column of N-Triples, one triple per
+            row.
+        turtle: Tables of the generator with the same triples for files: one column of Turtle, whose
+            concatenated rows are one document.
         rate: The specification's rate of a run; None if it has none.
-        retries: How often an operation is sent again that the engine asks to repeat, where the run
-            does not say another number.
-        constants: Values that texts may name, by name.
-        lists: Lists that rules may name, by name.
+        retries: Default number of retries of an operation that the engine asks to repeat.
+        constants: Values that texts may refer to, by name.
+        lists: Lists that rules may refer to, by name.
         parameters: Rules for drawing the values of parameters.
-        streams: Orders of the streams of a throughput test. None means no such test.
-        metrics: The specification's names of the metrics of a full test. None means no
+        streams: Orders of the streams of a throughput test; None means no such test.
+        metrics: The specification's names of the metrics of a full test; None means no
             specification.
         refresh: Operations that change the data during a test; None if there are none.
         programs: Parameters of its operations' programs, by name.
@@ -485,22 +488,22 @@ class WorkloadFacts(Facts):
 
     @property
     def played_once(self) -> tuple[str, ...]:
-        """The operations that are played once, beside the measured part, each named once."""
+        """Return operations that are executed once, outside the measured part, each named once."""
         return tuple(dict.fromkeys((*self.before, *self.after)))
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """The operations that are played with fixed values before the load, as they are called."""
+        """Return the check names of operations that are executed with fixed values."""
         return tuple(f"{name}{AS_CHECK}" for name in self.checked)
 
     @property
     def refresh_operations(self) -> tuple[str, ...]:
-        """The operations that change the data within a test: they are not in the order."""
+        """Return operations that change the data within a test; they are not in the order."""
         return (self.refresh.insert, self.refresh.delete) if self.refresh else ()
 
     @property
     def recovered(self) -> tuple[str, ...]:
-        """The operations for a recovered database: what is there, and what must hold."""
+        """Return operations for a recovered database: the list of receipts, and the conditions."""
         return (self.receipt.found, *self.after) if self.receipt else ()
 
 
@@ -518,7 +521,7 @@ TABLES: dict[str, type[Facts]] = {
 
 
 def keys_at(location: tuple[int | str, ...]) -> list[str]:
-    """The keys that the table of the manifest may have in which `location`'s last key stands."""
+    """Return the keys that are valid in the manifest's table of `location`'s last key."""
     match location[:-1]:
         case ("operations", _, "parameters", _):
             return list(Rule.model_fields)
@@ -534,7 +537,7 @@ def keys_at(location: tuple[int | str, ...]) -> list[str]:
 
 
 def value_text(value: object) -> str:
-    """A value of the manifest as it stands in a text."""
+    """Return a value of the manifest in the form of a text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | dict):

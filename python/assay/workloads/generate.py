@@ -1,4 +1,4 @@
-"""Rows of tables: from generators of the compiled core, or from queries of a workload."""
+"""Generates rows of tables, by generators of the compiled core or by a workload's queries."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from assay.model.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What the generators of the core made is kept as long as this is the same.
+# Version of the core's generators; cached data are valid while it does not change.
 VERSION = _core.GENERATORS_VERSION
-# The generator whose rows are selected by `rows/<table>.sql`.
+# Generator whose rows are the results of `rows/<table>.sql`.
 QUERIES = "sql"
 
 
 class Rows(Protocol):
-    """The rows of one table, made while they are read, once."""
+    """The rows of one table, generated once while they are read."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stream, in a capsule."""
+        """Return the stream in a capsule."""
         ...
 
     @property
     def rows(self) -> int:
-        """Number of rows that were read so far."""
+        """Return the number of rows that were read so far."""
         ...
 
     @property
     def rows_expected(self) -> int:
-        """Rows there will be; may be an estimate."""
+        """Return the total number of rows, which may be an estimate."""
         ...
 
     @property
     def checksum(self) -> str:
-        """Checksum of all that was handed out, as 16 hexadecimal digits."""
+        """Return the checksum of all rows read so far, as 16 hexadecimal digits."""
         ...
 
 
 def version(generator: str | None) -> int | str | None:
-    """Return the generator's version, by which rows that were made from it are kept."""
+    """Return the generator's version, which is part of the key of cached data."""
     if generator is None:
         return None
     if generator == QUERIES:
@@ -52,15 +52,15 @@ def version(generator: str | None) -> int | str | None:
 
 
 def table_rows(job: Mapping[str, Any], table: str, threads: int) -> Rows:
-    """A table's rows, made on `threads` threads, the same bytes for any number of them.
+    """Return a table's rows, generated on `threads` threads with a result independent of them.
 
-    `job` has `generator`, `scale`, `sets` (how many refresh sets are made, of a table that holds
-    them) and `queries`, which has the text of each table that the generator `sql` makes. It may
-    have a `seed` for data other than those that are usually made.
+    `job` has `generator`, `scale`, `sets` (number of refresh sets, for their tables) and `queries`,
+    the texts by table for the generator `sql`. `job` may have a `seed` for other data than the
+    usual.
 
     Raises:
-        UsageError: If the scale or the number of sets is out of range, the generator has no such
-            table or no seed, or its query is refused.
+        UsageError: If the scale or the number of sets is out of range, if the generator has no such
+            table or no seed, or if its query is refused.
     """
     seed = job.get("seed")
     if job["generator"] != QUERIES:
@@ -80,7 +80,7 @@ def table_stream(
     sets: int = 0,
     seed: int | None = None,
 ) -> TableStream:
-    """A table's rows as a generator of the core makes them; see `table_rows`.
+    """Return a table's rows from a generator of the core; see `table_rows`.
 
     Raises:
         UsageError: If the scale or the number of sets is out of range, or the generator has no such
@@ -98,7 +98,10 @@ def refresh_sets_max(scale: float) -> int:
 
 
 def column_names(job: Mapping[str, Any], table: str) -> list[str]:
-    """The columns of a table. Raises as `table_rows`."""
+    """Return the column names of a table.
+
+    Raises the errors of `table_rows`.
+    """
     import pyarrow as pa
 
     names: list[str] = pa.RecordBatchReader.from_stream(table_rows(job, table, 1)).schema.names
@@ -106,7 +109,10 @@ def column_names(job: Mapping[str, Any], table: str) -> list[str]:
 
 
 def estimated_bytes(job: Mapping[str, Any], table: str) -> float:
-    """Estimate the memory of all rows of a table from its first ones. Raises as `table_rows`."""
+    """Estimate the memory in bytes of all rows of a table from its first ones.
+
+    Raises the errors of `table_rows`.
+    """
     import pyarrow as pa
 
     rows = table_rows(job, table, 1)

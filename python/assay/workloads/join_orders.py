@@ -1,7 +1,7 @@
-"""Orders in which a query's tables can be joined, and the query written so that it names one.
+"""Generates join orders of a query's tables, and rewrites the query to a given order.
 
-The search knows no statistics: it walks the graph of what joins what, so every order that it gives
-joins tables that a condition ties together, as far as any order does.
+The search uses no statistics but the graph of join conditions. Every generated order joins tables
+with a common condition, as far as any order does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-# A table by its name in the query, or a join of two of these.
+# A table by its name in the query, or a join of two orders.
 Order = str | tuple["Order", "Order"]
 FEWEST = 3
 
@@ -27,9 +27,8 @@ class JoinBlock:
     """The tables that one SELECT of a query joins with each other.
 
     Attributes:
-        tables: Name of the table by its name in the query, in the order of the text; empty of one
-            that is a query itself.
-        edges: Pairs of them that a condition ties together.
+        tables: Table by its name in the query, in the order of the text; empty for a subquery.
+        edges: Pairs of them with a common condition.
     """
 
     tables: Mapping[str, str]
@@ -42,7 +41,7 @@ class JoinBlock:
 
 
 def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str, frozenset[str]]:
-    """Columns by table, of the tables that scripts create; what is not understood has none."""
+    """Return columns by table from scripts that create tables, omitting those not parsed."""
     import sqlglot
     from sqlglot import exp
 
@@ -62,15 +61,15 @@ def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str
 def largest_block(
     sql: str, dialects: Sequence[str], columns: Mapping[str, frozenset[str]]
 ) -> JoinBlock | None:
-    """The block of a query with most tables; None if none has three that can change places.
+    """Return the query's block with most tables; None if none has three that can be reordered.
 
     Args:
         sql: One statement.
-        dialects: Search order, the engine's own first.
-        columns: Names of columns by table, in small letters.
+        dialects: Search order of dialects, the engine's own first.
+        columns: Column names by table, in lower case.
 
     Raises:
-        ValueError: If the statement is not understood.
+        ValueError: If the statement cannot be parsed.
     """
     select = _largest(_parsed(sql, dialects))
     if select is None:
@@ -87,13 +86,13 @@ def largest_block(
 
 
 def ordered(sql: str, dialects: Sequence[str], order: Order, join: str) -> str:
-    """The statement with its largest block joined in an order.
+    """Return the statement with its largest block joined in a given order.
 
     Args:
-        sql: One statement that has such a block.
-        dialects: As of `largest_block`.
-        order: All of its tables, each once.
-        join: The word between two of them: `inner`, `cross` or `straight_join`.
+        sql: One statement with such a block.
+        dialects: The argument of `largest_block`.
+        order: Order of all its tables, each once.
+        join: Keyword between two tables: `inner`, `cross` or `straight_join`.
     """
     from sqlglot import exp
 
@@ -110,21 +109,21 @@ def ordered(sql: str, dialects: Sequence[str], order: Order, join: str) -> str:
 
 
 def leaves(order: Order) -> list[str]:
-    """The tables of an order, from left to right."""
+    """Return the tables of an order, from left to right."""
     if isinstance(order, str):
         return [order]
     return [name for side in order for name in leaves(side)]
 
 
 def order_text(order: Order) -> str:
-    """`((nation, supplier), (part, lineitem))`."""
+    """Return an order as text: `((nation, supplier), (part, lineitem))`."""
     if isinstance(order, str):
         return order
     return f"({order_text(order[0])}, {order_text(order[1])})"
 
 
 def left_deep(names: Sequence[str]) -> Order:
-    """The order that joins one table after another."""
+    """Return the order that joins one table after another."""
     order: Order = names[0]
     for name in names[1:]:
         order = (order, name)
@@ -132,7 +131,7 @@ def left_deep(names: Sequence[str]) -> Order:
 
 
 def drawn_left_deep(block: JoinBlock, source: random.Random) -> Order:
-    """A left-deep order by chance: each next table is tied to those before, while there is one."""
+    """Return a random left-deep order; each next table is joined to earlier ones if possible."""
     left = list(block.tables)
     names = [left.pop(source.randrange(len(left)))]
     while left:
@@ -144,10 +143,10 @@ def drawn_left_deep(block: JoinBlock, source: random.Random) -> Order:
 
 
 def neighbours(block: JoinBlock, order: Order) -> list[Order]:
-    """Orders that are one rotation away: `(a, b), c` is `a, (b, c)` and `(a, c), b`, too.
+    """Return orders one rotation away: from `(a, b), c` to `a, (b, c)` and `(a, c), b`.
 
-    Those in which tables are joined that nothing ties together are left out. Which side of a join a
-    table is on makes no difference here.
+    Orders that join tables without a common condition are omitted. The side of a table in a join is
+    ignored here.
     """
     rotations: dict[frozenset[object] | str, Order] = {}
     for rotation in _rotated(block, order):
@@ -157,7 +156,7 @@ def neighbours(block: JoinBlock, order: Order) -> list[Order]:
 
 
 def swapped(block: JoinBlock, names: Sequence[str]) -> list[Order]:
-    """Left-deep orders in which two tables that follow each other have changed places."""
+    """Return left-deep orders in which two adjacent tables are exchanged."""
     orders = []
     for at in range(len(names) - 1):
         other = [*names]
@@ -203,7 +202,7 @@ def _parsed(sql: str, dialects: Sequence[str]) -> exp.Expr:
 
 
 def _largest(parsed: exp.Expr) -> exp.Select | None:
-    """The SELECT with most tables, the first of several."""
+    """Return the SELECT with most tables, the first of several; None without a SELECT."""
     from sqlglot import exp
 
     counted = [(len(_relations(select)), select) for select in parsed.find_all(exp.Select)]
@@ -216,7 +215,7 @@ def _largest(parsed: exp.Expr) -> exp.Select | None:
 
 
 def _relations(select: exp.Select) -> dict[str, exp.Expr]:
-    """Return the relations that a SELECT joins, by name; empty if places cannot be changed."""
+    """Return the relations that a SELECT joins, by name; empty if they cannot be reordered."""
     from sqlglot import exp
 
     source = select.args.get(_from_key(select))
@@ -284,7 +283,7 @@ def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def _equal(conditions: Iterable[exp.Expr], owners: Mapping[str, str]) -> set[frozenset[str]]:
-    """Pairs of relations that have equal columns, also those that equal a third one's."""
+    """Return pairs of relations with equal columns, including those equal to a third column."""
     from sqlglot import exp
 
     classes: list[set[tuple[str, str]]] = []
@@ -312,7 +311,7 @@ def _owner(column: exp.Column, owners: Mapping[str, str]) -> str | None:
 
 
 def _edges(condition: exp.Expr, owners: Mapping[str, str]) -> set[frozenset[str]]:
-    """Pairs of relations that a condition names, apart from queries within it."""
+    """Return pairs of relations that a condition names, without its subqueries."""
     from sqlglot import exp
 
     if condition.find(exp.Select):
@@ -332,7 +331,7 @@ def _is_connected(block: JoinBlock) -> bool:
 
 
 def _joins(order: Order, relations: Mapping[str, exp.Expr], join: str) -> list[exp.Expr]:
-    """A first relation, and joins to it from left to right."""
+    """Return the first relation, and joins to it from left to right."""
     from sqlglot import exp
 
     if isinstance(order, str):

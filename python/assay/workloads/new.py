@@ -1,4 +1,4 @@
-"""Writes a commented example of a workload, to be changed into one's own."""
+"""Writes a commented example of a workload for a user to change."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ EXAMPLE = Path(__file__).parent / "templates" / "example"
 
 
 def new_workload(folder: Path) -> list[Path]:
-    """Writes the example into a folder, which it makes; the files that were written, in order.
+    """Write the example into a new folder; return the written files in order.
 
     Raises:
-        UsageError: If the folder is not empty, or cannot be written.
+        UsageError: If the folder is not empty or cannot be written.
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} is there already, and nothing is overwritten: name another one")

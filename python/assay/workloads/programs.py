@@ -1,8 +1,8 @@
-"""Parses the text of an operation with a program: statements, registers and lists.
+"""Parses the text of an operation that has a program: statements, registers and lists.
 
-Each statement has a name, `-- name: NAME` on a line before it. `${register}` is bound. What stands
-between `$[` and `]` is written once for each element of a list, joined by commas, or by what stands
-in braces behind it, as in `$[ i_id = ${i_id.#} ]{or}`; `${i_id.#}` is the element's own register.
+Each statement has a name, in a line `-- name: NAME` before it. `${register}` is a bound value. The
+text between `$[` and `]` is repeated for each element of a list, joined by commas or by the text in
+braces after it, as in `$[ i_id = ${i_id.#} ]{or}`; `${i_id.#}` is the element's own register.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ NAMED = re.compile(r"[\w-]+")
 LIST = re.compile(r"\$\[([^\[\]]*)\](?:\{([^{}]*)\})?")
 OPENS = "$["
 ELEMENT = "#"
-# Lists have at most so many elements: the lines of an order of TPC-C.
+# Maximum number of elements in a list: the lines of an order of TPC-C.
 ELEMENTS_MAX = 15
 
 
 def registers_in(text: str) -> list[str]:
-    """All that a text may bind, in the order in which it is named."""
+    """Return all registers that a text may bind, in the order of the text."""
     return list(dict.fromkeys(match[1] for match in scripts.PLACEHOLDER.finditer(text)))
 
 
 def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> ScriptOperation:
-    """An operation whose statements a program asks for by name.
+    """Return an operation whose statements a program requests by name.
 
-    A statement with lists becomes one for each of their lengths from 1 to 15.
+    A statement with lists becomes one statement for each length from 1 to 15.
 
     Raises:
-        ValueError: If a statement has no name or another one's, a list is not closed or stands
-            within another, or a value cannot be bound where it stands.
+        ValueError: If a statement has no name or a duplicate one, a list is not closed or nested,
+            or a value cannot be bound at its position.
     """
     if language_of(dialects) == SPARQL:
         return sparql.program_operation(name, program, text)
@@ -67,8 +67,8 @@ def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> Sc
 
 
 def _named(text: str, dialects: Sequence[str]) -> dict[str, str]:
-    """The statements by name, without what stands before their first word."""
-    # A list is one pair of parentheses to a tokenizer, and as long as before.
+    """Return the statements by name, without text before their first word."""
+    # The mask makes a list one pair of parentheses of the same length for the tokenizer.
     masked = LIST.sub(lambda match: _masked(match[0]), text)
     statements_by_name: dict[str, str] = {}
     for part in scripts.parts(masked, dialects):
@@ -105,7 +105,7 @@ def _name_in(before: str, statement: str) -> str:
 
 
 def _written(statement: str) -> list[tuple[int | None, str]]:
-    """The statement for each length of its lists; once, without a length, where it has none."""
+    """Return the statement for each length of its lists; once without lists, with length None."""
     if OPENS not in statement:
         return [(None, statement)]
     if OPENS in LIST.sub("", statement):

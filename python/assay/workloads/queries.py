@@ -15,7 +15,7 @@ FIRST, LAST = "first", "last"
 CUTS = re.compile(r"(?i)\b(limit|offset|fetch|top)\b")
 LIMIT = re.compile(r"(?i)\blimit\s+(\d+)\s*;?\s*\Z")
 
-# Functions that give another value at each execution, some of them without parentheses.
+# Functions with another value at each execution, some of them without parentheses.
 CHANGING = re.compile(
     r"(?i)\b(?:random|rand|randomblob|newid|uuid|uuidv\d|gen_random_uuid|uuid_generate_v\d\w*|now"
     r"|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|sysdate|getdate|today"
@@ -24,7 +24,7 @@ CHANGING = re.compile(
 )
 IGNORED = re.compile(r"--[^\n]*|/\*.*?\*/|'(?!now')(?:[^']|'')*'", re.DOTALL)
 
-# What every database has.
+# Schemas that every database has.
 SYSTEM_SCHEMAS = (
     "information_schema",
     "mysql",
@@ -41,8 +41,8 @@ class Reads:
     """The tables that a text reads and changes.
 
     Attributes:
-        tables: Names, in small letters, of all that stands where a table can stand.
-        changes: Whether it is, or may be, more than a query.
+        tables: Names, in lower case, of everything in the position of a table.
+        changes: Whether the text is, or may be, more than a query.
     """
 
     tables: frozenset[str]
@@ -54,7 +54,7 @@ def reads(text: str, dialect: str | None = None) -> Reads | None:
 
     Args:
         text: Text of one or more statements.
-        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
+        dialect: Name of the dialect in sqlglot; None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp
@@ -76,14 +76,14 @@ def reads(text: str, dialect: str | None = None) -> Reads | None:
 
 
 def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
-    """Return names, in small letters, of tables that a text needs and does not make itself.
+    """Return names, in lower case, of tables that a text needs and does not create itself.
 
-    Common tables, functions, files and what the system has are left out. Empty if its grammar is
-    not known.
+    Common table expressions, functions, files and system tables are omitted. The result is empty if
+    its grammar is not known.
 
     Args:
         text: Text of one or more statements.
-        dialect: Name of the dialect in sqlglot. None means the grammar that all dialects share.
+        dialect: Name of the dialect in sqlglot; None means the grammar that all dialects share.
     """
     import sqlglot
     from sqlglot import exp
@@ -110,15 +110,15 @@ def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
 
 
 def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) -> list[str]:
-    """Columns of the result by which its rows are ordered, the first first.
+    """Return the result's columns by which its rows are ordered, most significant first.
 
-    It ends before what the result does not show: rows that are equal in the columns until there
-    may come in any order, as far as anybody can see.
+    The list ends before a sort key that the result does not contain. Rows with equal listed columns
+    may come in any observable order.
 
     Args:
         text: One query.
         columns: Names of the result's columns.
-        dialect: As sqlglot names it.
+        dialect: Name of the dialect in sqlglot.
     """
     import sqlglot
     from sqlglot import exp
@@ -141,12 +141,12 @@ def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) ->
 
 
 def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
-    """Return at which ends a query cuts its rows off: `first` by an offset, `last` by a limit.
+    """Return the ends where a query cuts rows: `first` by an offset, `last` by a limit.
 
     Args:
         text: One query.
         rows: Number of returned rows. A limit above it had no effect.
-        dialect: As sqlglot names it.
+        dialect: Name of the dialect in sqlglot.
     """
     import sqlglot
     from sqlglot.errors import SqlglotError
@@ -165,12 +165,12 @@ def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
 
 
 def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | None:
-    """Return why a query may return other rows from the same data; None means nothing shows it.
+    """Return why a query may return other rows from the same data; None without a known reason.
 
     Args:
         text: One query.
         rows: Number of returned rows. A limit above it had no effect.
-        dialect: As sqlglot names it.
+        dialect: Name of the dialect in sqlglot.
     """
     import sqlglot
     from sqlglot.errors import SqlglotError
@@ -190,7 +190,7 @@ def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | 
 
 
 def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:
-    """Return the column of the result that a sort key names, from 0."""
+    """Return the result column that a sort key names, from 0; None if there is none."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:
@@ -202,7 +202,7 @@ def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None
 
 
 def with_one_more_row(text: str) -> tuple[str, int] | None:
-    """A text that ends with a limit, with one row more, and the limit; None without one."""
+    """Return a text with its final limit raised by one row, and the limit; None without a limit."""
     match = LIMIT.search(text)
     if match is None:
         return None

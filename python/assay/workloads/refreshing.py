@@ -1,4 +1,4 @@
-"""Refresh functions: the batches of a set's orders, and the statements of all its transactions."""
+"""Refresh functions: batches of a set's orders, and the statements of all its transactions."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from assay.model.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-# What the text of a refresh function may name beside constants.
+# Names besides constants that the text of a refresh function may use.
 VALUES = ("set", "first", "last")
-# Rows of `x_new` come into `x`; `y_old` holds the keys of what goes. Both number their rows.
+# Rows of `x_new` are inserted into `x`; `y_old` holds keys of rows to delete. Rows of both are
+# numbered.
 NEW, OLD = "_new", "_old"
 SET, ORDER = "set_number", "order_number"
 HEADING = re.compile(r"\A(?:\s*--[^\n]*\n)+")
 
 
 def batches_of(orders: int, batches: int) -> list[tuple[int, int]]:
-    """First and last order, from 1, of each batch; 0 batches: each order is one.
+    """Return first and last order, from 1, of each batch; 0 batches means one order per batch.
 
-    Batches differ by one order at most, and none is empty.
+    Batches differ in size by at most one order, and none is empty.
 
     Raises:
         UsageError: If the test has more batches than orders.
@@ -42,9 +43,9 @@ def statements_of(
     set_number: int,
     spans: Sequence[tuple[int, int]],
 ) -> list[str]:
-    """The statements of all transactions of a set: those of the templates once a batch.
+    """Return the statements of all transactions of a set: the templates once per batch.
 
-    Comments at the head of the text stand before the first batch only.
+    Comments at the head of the text are only in the first batch.
     """
     bare = [HEADING.sub("", templates[0]), *templates[1:]]
     statements: list[str] = []

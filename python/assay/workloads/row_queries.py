@@ -1,4 +1,4 @@
-"""Makes rows of tables by queries in one place, so that every engine gets the same."""
+"""Generates rows of tables by queries on one engine, equal for every engine under test."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from assay.model.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The dialects of the engine that carries the queries out.
+# Dialects of the engine that executes the queries.
 DIALECTS = ("duckdb",)
 BATCH_ROWS = 65_536
 DIGEST_BYTES = 8
 
 
 def version() -> str:
-    """Return the version of the engine that makes the rows, on which the rows may depend."""
+    """Return the version of the engine that generates the rows, because rows may depend on it."""
     return f"duckdb {duckdb.__version__}"
 
 
 class RowQuery:
     """The rows of a query as an Arrow stream that can be read once.
 
-    The order of the rows is the query's, however many threads there are.
+    The rows have the query's order, independent of the number of threads.
 
     Raises:
         UsageError: If DuckDB refuses the query; `label` names it.
@@ -38,7 +38,7 @@ class RowQuery:
         self._text = text
         self._digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
         self._rows = 0
-        # Nothing is kept, neither in files that would be left where we stand.
+        # Nothing is spilled, so no files remain in the current directory.
         self._connection = duckdb.connect(config={"threads": threads, "temp_directory": ""})
         try:
             self._relation = self._connection.sql(text)
@@ -46,26 +46,26 @@ class RowQuery:
             raise UsageError(f"{label}: DuckDB refuses the query: {error}") from error
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows; they are made while they are read."""
+        """Return the rows as a stream, which are generated while they are read."""
         reader = self._relation.to_arrow_reader(BATCH_ROWS)
         counted = pyarrow.RecordBatchReader.from_batches(reader.schema, self._counted(reader))
         return counted.__arrow_c_stream__(requested_schema)
 
     @property
     def rows(self) -> int:
-        """Number of rows that were read so far."""
+        """Return the number of rows that were read so far."""
         return self._rows
 
     @cached_property
     def rows_expected(self) -> int:
-        """Rows there will be."""
+        """Return the total number of rows."""
         counting = self._connection.cursor().sql(self._text)
         counted: int = counting.count("*").fetchall()[0][0]
         return counted
 
     @property
     def checksum(self) -> str:
-        """Checksum of all that was handed out, as 16 hexadecimal digits."""
+        """Return the checksum of all rows read so far, as 16 hexadecimal digits."""
         return self._digest.hexdigest()
 
     def _counted(self, reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.RecordBatch]:

@@ -1,4 +1,4 @@
-"""Constants and parameter rules at a scale: as texts, as rules of the core, as draws."""
+"""Evaluates constants and parameter rules at a scale: as texts, rules of the core, and draws."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTEGER_MIN, INTEGER_MAX = -(2**63), 2**63 - 1
 
 
 def constants_at(constants: Mapping[str, Constant], scale: float) -> dict[str, str]:
-    """The text of each constant."""
+    """Return the text of each constant."""
     return {
         name: constant.value if constant.value is not None else str(_grown(constant, scale))
         for name, constant in constants.items()
@@ -50,7 +50,7 @@ def counts_at(constants: Mapping[str, Constant], scale: float) -> dict[str, int]
 
 
 def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -> dict[str, Any]:
-    """A rule as the core reads it: no name of a constant, no bound that grows.
+    """Return a rule in the core's form, with constants and scale-dependent bounds evaluated.
 
     Raises:
         ValueError: If a bound is not a whole number.
@@ -64,10 +64,10 @@ def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -
 def integer_at(
     name: str, rule: Rule, constants: Mapping[str, str], scale: float
 ) -> tuple[int, int]:
-    """The bounds of an `integer` rule.
+    """Return the bounds of an `integer` rule.
 
     Raises:
-        ValueError: If a bound is not a whole number of 64 bits, or there is none between them.
+        ValueError: If a bound is not an integer of 64 bits, or if the range is empty.
     """
     assert rule.integer is not None  # noqa: S101
     low, high = (_bound(name, bound, constants) for bound in rule.integer)

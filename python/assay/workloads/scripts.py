@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from assay.model.script import Draw
 
-# `${name}`; for programs also `${name.3}`, and `${name.#}` within a list.
+# Matches `${name}`; for programs also `${name.3}`, and `${name.#}` within a list.
 PLACEHOLDER = re.compile(r"\$\{([\w-]+(?:\.(?:\d+|#))?)\}")
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 FIRST_WORD = re.compile(r"(\w+)")
 TABLE = re.compile(r"\b(?:from|into|update)\s+(\w+)", re.IGNORECASE)
-# The protocol of PostgreSQL counts the values of a statement in 16 bits.
+# PostgreSQL's protocol counts the values of a statement in 16 bits.
 VALUES_MAX = 65_535
-# Our names of dialects where they differ from the tokenizer's.
+# Assay's names of dialects that differ from the tokenizer's.
 TOKENIZERS = {"postgresql": "postgres", "mariadb": "mysql"}
 WORD = "VAR"
 
@@ -37,9 +37,9 @@ class ScriptPart:
     """One statement within a text.
 
     Attributes:
-        begin: Where it begins.
-        end: Where it ends, before its semicolon.
-        tokens: Its tokens, with places in the whole text.
+        begin: Position where it begins.
+        end: Position where it ends, before its semicolon.
+        tokens: Its tokens, with positions in the whole text.
     """
 
     begin: int
@@ -48,14 +48,14 @@ class ScriptPart:
 
 
 def brief(number: int, text: str) -> str:
-    """Name a statement that has no name: its number, its first word and its table."""
+    """Return a name for a statement without one: its number, its first word and its table."""
     bare = COMMENT.sub("", text)
     matches = [FIRST_WORD.search(bare), TABLE.search(bare)]
     return " ".join([str(number), *(match[1].lower() for match in matches if match)])
 
 
 def statements(text: str, dialects: Sequence[str]) -> list[str]:
-    """The statements of a text, each as it stands there, without the semicolon after it.
+    """Return the statements of a text unchanged, without their semicolons.
 
     Raises:
         ValueError: If the text has no statement, or a quote or comment is not closed.
@@ -71,11 +71,11 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
 def operation(
     name: str, text: str, draws: Sequence[Draw], dialects: Sequence[str]
 ) -> ScriptOperation:
-    """An operation whose `${name}` are bound values, drawn at each execution.
+    """Return an operation whose `${name}` are bound values, drawn at each execution.
 
     Raises:
-        ValueError: If the text has no statement, asks for what no draw gives, or for a value
-            where none can be bound.
+        ValueError: If the text has no statement, a name without a draw, or a value that cannot be
+            bound at its position.
     """
     if language_of(dialects) == SPARQL:
         return sparql.operation(name, text, draws)
@@ -95,7 +95,7 @@ def operation(
 
 
 def parts(text: str, dialects: Sequence[str]) -> tuple[ScriptPart, ...]:
-    """The statements of a text; what has no token is none.
+    """Return the statements of a text, without empty ones.
 
     Raises:
         ValueError: If a quote or comment is not closed.
@@ -103,12 +103,13 @@ def parts(text: str, dialects: Sequence[str]) -> tuple[ScriptPart, ...]:
     return _parts(text, tuple(dialects))
 
 
-# A study has the same texts in each of its runs.
+# A study parses the same texts in each of its runs.
 @lru_cache(maxsize=1024)
 def _parts(text: str, dialects: tuple[str, ...]) -> tuple[ScriptPart, ...]:
     from sqlglot.errors import TokenError
 
-    # As long as the placeholder and one word in every dialect, so that places stay.
+    # The mask has the placeholder's length and is one word in every dialect, so that positions
+    # stay.
     masked = PLACEHOLDER.sub(lambda match: "q" * len(match[0]), text)
     try:
         tokens = _tokenizer(dialects).tokenize(masked)
@@ -139,7 +140,7 @@ def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
 
 @cache
 def _wordwise(name: str) -> type[Tokenizer]:
-    """The tokenizer of a dialect, which takes what follows EXECUTE for tokens, not for one text."""
+    """Return a dialect's tokenizer, changed to tokenize what follows EXECUTE."""
     from sqlglot.dialects.dialect import Dialect
 
     dialect = Dialect.get_or_raise(name)
@@ -147,15 +148,15 @@ def _wordwise(name: str) -> type[Tokenizer]:
 
 
 def bound(text: str, part: ScriptPart, index_of: Callable[[str], int]) -> ScriptStatement:
-    """One statement with `$1`, ... for its placeholders; those in comments stay.
+    """Return one statement with `$1`, ... for its placeholders; those in comments stay.
 
     Args:
-        text: What stands from the part's begin to its end.
-        part: The statement.
-        index_of: Which value a name is.
+        text: Text from the part's begin to its end.
+        part: Position of the statement.
+        index_of: Returns the index of a value by name.
 
     Raises:
-        ValueError: If a value cannot be bound where it stands, or there are too many.
+        ValueError: If a value cannot be bound at its position, or if there are too many.
     """
     begin, tokens = part.begin, part.tokens
     starts = [token.start for token in tokens]

@@ -1,9 +1,9 @@
-"""Splits the text of a SPARQL operation into requests, and finds where values go.
+"""Splits the text of a SPARQL operation into requests, and finds the positions of values.
 
-A file is one request, whatever is in it: updates are separated by `;` within one. For a program
-that asks for several of them by name, `# name: NAME` stands on a line before each. Values are
-written into the text, because the protocol binds none: within `<...>` as an IRI, within quotes as
-text, and elsewhere as a number or whatever else the value is.
+A file is one request: updates within it are separated by `;`. For a program that requests several
+by name, a line `# name: NAME` precedes each request. Values are written into the text, because the
+protocol has no parameters: within `<...>` as an IRI, within quotes as text, and elsewhere in their
+own form, such as a number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ COMMENT_LINE = re.compile(r"(?m)^[ \t]*#[^\n]*\n?")
 
 
 def statements(text: str) -> list[str]:
-    """The one request of a text, without lines that are comments. Raises `ValueError`: none."""
+    """Return the single request of a text, without comment lines.
+
+    Raises `ValueError` if there is none.
+    """
     bare = COMMENT_LINE.sub("", text).strip()
     if not bare:
         raise ValueError("there is no query in it")
@@ -32,10 +35,10 @@ def statements(text: str) -> list[str]:
 
 
 def operation(name: str, text: str, draws: Sequence[Draw]) -> ScriptOperation:
-    """An operation whose `${name}` are drawn at each execution.
+    """Return an operation whose `${name}` are drawn at each execution.
 
     Raises:
-        ValueError: If the text has no query, or asks for what no draw gives.
+        ValueError: If the text has no query, or a name without a draw.
     """
     indices = {draw.name: index for index, draw in enumerate(draws)}
 
@@ -49,7 +52,7 @@ def operation(name: str, text: str, draws: Sequence[Draw]) -> ScriptOperation:
 
 
 def program_operation(name: str, program: str, text: str) -> ScriptOperation:
-    """An operation whose requests a program asks for by name; a file without names has `query`.
+    """Return an operation whose requests a program names; without names its request is `query`.
 
     Raises:
         ValueError: If the text has no query, or two have the same name.
@@ -72,7 +75,7 @@ def program_operation(name: str, program: str, text: str) -> ScriptOperation:
 
 
 def _written(text: str, index_of: Callable[[str], int]) -> ScriptStatement:
-    """A request with `${1}`, ... for its placeholders."""
+    """Return a request with `${1}`, ... for its placeholders."""
     numbers: dict[int, int] = {}
 
     def number(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Streams of a throughput test: a file of orders, and how many streams a scale needs."""
+"""Streams of a throughput test: a file of orders, and the number of streams for a scale."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FIRST_COLUMN = "stream"
 
 
 def read_orders(path: Path, text: str, operations: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The operations of each stream in their order, from stream 0.
+    """Return the operations of each stream in order, from stream 0.
 
-    `path` is where `text` comes from; `operations` are those that every stream plays.
+    `path` is the file of `text`; `operations` must all be in every stream.
 
     Raises:
-        UsageError: If the file has an error. The message has file, row and remedy.
+        UsageError: If the file has an error. The error message has file, row and remedy.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     header, *rows = list(csv.reader(lines)) or [[]]
@@ -40,7 +40,7 @@ def read_orders(path: Path, text: str, operations: Sequence[str]) -> tuple[tuple
 
 
 def minimum_at(streams: StreamsFacts, scale: float) -> int:
-    """Return the minimum number of streams, that of the largest listed scale up to this."""
+    """Return the minimum number of streams: that of the largest listed scale up to this one."""
     below = [number for at, number in streams.minimum if at <= scale]
     first = streams.minimum[0][1] if streams.minimum else 1
     return below[-1] if below else first

@@ -1,4 +1,4 @@
-"""Files of a workload: which one a dialect gets, and its text with values in it."""
+"""Reads files of a workload for a dialect, and fills values into their text."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ if TYPE_CHECKING:
 
 MANIFEST = "workload.toml"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-# From multiples of it the generator of sequences makes nothing but zeros.
+# For multiples of this seed, the generator of sequences returns only zeros.
 SEED_MODULUS = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """The drawn values: those of a seed for a stream."""
+    """The values of one seed and stream."""
 
     seed: int
     stream: int
 
 
 def read_text(path: Path) -> str:
-    """The text of a file of a workload. Raises `UsageError` with the file and why."""
+    """Return the text of a workload's file.
+
+    Raises `UsageError` with the file and the reason.
+    """
     try:
         text = read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -46,12 +49,15 @@ def read_text(path: Path) -> str:
 
 
 def _line(text: str) -> int:
-    """Return the number of the line in which the first NUL character is."""
+    """Return the number of the line with the first NUL character."""
     return text.count("\n", 0, text.index("\0")) + 1
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file of a workload. Raises `UsageError` with the file and why."""
+    """Return the bytes of a workload's file.
+
+    Raises `UsageError` with the file and the reason.
+    """
     try:
         return read_regular(path)
     except OSError as error:
@@ -59,14 +65,14 @@ def read_bytes(path: Path) -> bytes:
 
 
 def recorded_files(facts: WorkloadFacts) -> list[str]:
-    """Files with values and times that were captured, as the manifest names them."""
+    """Return the files of captured values and times that the manifest names."""
     values = [operation.values for operation in facts.operations.values()]
     schedule = facts.captured.schedule if facts.captured else None
     return [named for named in dict.fromkeys([schedule, *values]) if named is not None]
 
 
 def operation_files(folder: Path) -> list[Path]:
-    """The files of operations that stand in a folder itself, in any language."""
+    """Return the operation files directly in a folder, in any language."""
     files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES.values())
     files = [path for path in files if path.is_file()]
     for path in files:
@@ -78,13 +84,13 @@ def operation_files(folder: Path) -> list[Path]:
 
 
 def version(plain: Path, dialects: Sequence[str]) -> Path | None:
-    """The file for the first of the dialects that has one, else the plain one."""
+    """Return the file for the first dialect that has one, else the plain file."""
     candidates = [plain.with_suffix(f".{dialect}{plain.suffix}") for dialect in dialects]
     return next((path for path in [*candidates, plain] if path.is_file()), None)
 
 
 def versions(folder: Path, name: str) -> list[str]:
-    """A file and what stands beside it for other dialects, relative to the folder."""
+    """Return a file and its variants for other dialects, relative to the folder."""
     plain = folder / name
     others = plain.parent.glob(f"{escape(plain.stem)}.*{plain.suffix}")
     paths = sorted([*others, *([plain] if plain.is_file() else [])])
@@ -101,14 +107,14 @@ def render(
     parameter_rules: Mapping[str, Mapping[str, Any]] = NOTHING,
     drawn: Drawn | None = None,
 ) -> tuple[str, dict[str, list[str]]]:
-    """A template with its values in it, and the values by name.
+    """Return a template with its values filled in, and the values by name.
 
-    `fixed` are texts that are the same for a whole run, `parameter_rules` those of parameters in
-    the order in which they are drawn; their values are the default ones where nothing is drawn.
+    `fixed` has texts that are constant for a run. `parameter_rules` has rules in drawing order;
+    without drawing, their default values are used.
 
     Raises:
-        ValueError: If a rule cannot be carried out, or the template names what none gives.
-        UsageError: If the seed is one from which a sequence has only zeros.
+        ValueError: If a rule cannot be evaluated, or if the template has an unknown name.
+        UsageError: If the seed gives a sequence of only zeros.
     """
     sequence = _sequence(operation, facts)
     if drawn and sequence is not None and (drawn.seed + drawn.stream) % SEED_MODULUS == 0:
@@ -131,7 +137,7 @@ def render(
 
 
 def _sequence(operation: str, facts: WorkloadFacts) -> int | None:
-    """Number of the sequence from which an operation's values are drawn, from 1."""
+    """Return the number of the sequence for an operation's values, from 1; None without one."""
     sequences = facts.parameters.sequences
     return sequences.index(operation) + 1 if operation in sequences else None
 
@@ -144,10 +150,10 @@ def scripts_at(
     scale: float,
     further: Mapping[str, str] = NOTHING,
 ) -> dict[str, str]:
-    """Scripts of a folder with constants and `further` values in them: text by file, in order.
+    """Return scripts of a folder with constants and `further` values: text by file, in order.
 
     Raises:
-        UsageError: If a file is missing, cannot be read, or names no value.
+        UsageError: If a file is missing, cannot be read, or has an unknown name.
     """
     fixed = {**rules.constants_at(facts.constants, scale), **further}
     scripts = {}

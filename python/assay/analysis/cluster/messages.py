@@ -1,4 +1,4 @@
-"""Messages between the nodes of a run: a model's prediction compared with the counters."""
+"""Messages between nodes of a run: the model's prediction compared with the counters."""
 
 from __future__ import annotations
 
@@ -31,23 +31,22 @@ EXCHANGE = "exchange"
 
 @dataclass(frozen=True)
 class MessageFacts:
-    """The section `[messages]` of `counters.toml`: how an engine forms its messages.
+    """`[messages]` of an engine's `counters.toml`: the structure of its messages.
 
     Attributes:
         form: `blocks` (one per map task and reducer), `pages` (sent at a number of rows or bytes)
-            or `batches` (split into one per recipient).
+            or `batches` (each split into one message per recipient).
         recipients: Number of recipients: name of a setting, or `workers`.
-        rows: Maximum number of rows of a batch or page: name of a setting, or a number.
-        bytes: Maximum number of bytes of a page: name of a setting, or a number.
-        shared_bytes: Bytes that a sender buffers for all recipients together; each page gets an
-            equal part.
-        exchanges: The engine's names of exchanges between nodes; empty means all exchanges of
+        rows: Maximum rows of a batch or a page: name of a setting, or a number.
+        bytes: Maximum bytes of a page: name of a setting, or a number.
+        shared_bytes: Size of a buffer that all recipients share equally, which limits the bytes of
+            a page: name of a setting, or a number.
+        exchanges: The engine's names of exchanges between nodes. Empty means all exchanges of
             plans.
         partitions: Key of the exchange's plan detail with the number of recipients.
-        tasks: Key of the plan detail with the number of tasks that write to the exchange.
-        counted: Scope of the counters: `remote` (messages between nodes) or `all` (also within a
-            node).
-        says: Messages that the model leaves out, in the engine's terms.
+        tasks: Key of the plan detail with the number of tasks that write to it.
+        counted: Whether counters include messages within a node: `remote` or `all`.
+        says: Sentences on messages that the model omits, in the engine's terms.
     """
 
     form: Literal["blocks", "pages", "batches"]
@@ -64,7 +63,7 @@ class MessageFacts:
 
 @dataclass(frozen=True)
 class Predicted:
-    """One quantity of messages as predicted and as counted, for one execution of all operations.
+    """A quantity as predicted and as counted, for one execution of all operations.
 
     Attributes:
         name: Key in figures.
@@ -72,7 +71,7 @@ class Predicted:
         unit: Unit, as in figures.
         predicted: Prediction of the model; None if an input is not known.
         counted: Counted value; None if not counted.
-        why: Reason why prediction and count differ, or why a value is not known.
+        why: Reason why prediction and count differ, or why one of them is not known.
     """
 
     name: str
@@ -84,7 +83,7 @@ class Predicted:
 
     @property
     def ratio(self) -> float | None:
-        """Counted value divided by predicted value; None if either is not known."""
+        """Return the counted divided by the predicted value; None if one of them is not known."""
         if self.predicted is None or self.counted is None or not self.predicted:
             return None
         return self.counted / self.predicted
@@ -92,14 +91,13 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Exchanged:
-    """One exchange in a query plan.
+    """One exchange of a plan.
 
     Attributes:
-        rows: Number of rows that the exchange returned; None if not reported.
-        maps: Number of tasks that write to the exchange; None if the plan does not report it.
+        rows: Number of rows that it returned; None if not reported.
+        maps: Number of tasks that write to it; None if the plan does not report it.
         after_exchange: Whether these tasks read from another exchange.
-        recipients: Number of tasks that read from the exchange; None means the value of the
-            setting.
+        recipients: Number of tasks that read from it. None means the value of the setting.
     """
 
     rows: float | None
@@ -109,11 +107,10 @@ class Exchanged:
 
 
 def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
-    """Return the message section of an engine's `counters.toml`; None if it has none.
+    """Return the message declarations of an engine's `counters.toml`; None without any.
 
     Raises:
-        ValueError: If a key is missing or unknown, or the form is not `blocks`, `pages` or
-            `batches`.
+        ValueError: If a key is missing or unknown, or the form is not one of the three.
     """
     section = (facts or {}).get("messages")
     if section is None:
@@ -128,7 +125,7 @@ def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
 
 
 def model_of(run: Run) -> tuple[Predicted, ...]:
-    """Return predicted and counted message quantities; empty if the engine is not a cluster."""
+    """Return predicted and counted values; empty for an engine that is not a cluster."""
     nodes = workers_of(run)
     if not nodes:
         return ()
@@ -144,7 +141,7 @@ def _nodes_per_host(nodes: Sequence[ClusterNode]) -> list[int]:
 
 
 def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predicted]:
-    """Yield the shares of messages and of bytes that leave the sending node."""
+    """Yield the shares of messages and of bytes that leave their node."""
     spread = (
         "every node sends to every node alike; what is broadcast, or read where it lies, is not"
     )
@@ -170,7 +167,7 @@ def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predic
 def _sizes(
     run: Run, facts: MessageFacts | None, shares: Shares, counted: Mapping[str, float]
 ) -> Iterator[Predicted]:
-    """Yield the number of messages, and the rows and bytes of one message."""
+    """Yield the number of messages, and the rows and bytes per message."""
     messages, rows, size = (counted.get(word) for word in (MESSAGES, ROWS, BYTES))
     if facts is None:
         why = "the engine does not say what its messages are made of ([messages])"
@@ -192,7 +189,7 @@ def _sizes(
 def _messages(
     run: Run, facts: MessageFacts, shares: Shares, counted: Mapping[str, float]
 ) -> tuple[float | None, str]:
-    """Return the predicted number of messages, and a text about messages that the model omits."""
+    """Return the predicted number of messages, and sentences on messages that it omits."""
     recipients = _number(run, facts.recipients)
     if recipients is None:
         return None, f"{facts.recipients} is not told"
@@ -202,7 +199,7 @@ def _messages(
         predicted = None if blocks is None else blocks * share
         missing = "no plan shows its exchanges and their tasks"
     else:
-        # The counted rows are already those that left their node, so no share is taken.
+        # The prediction starts from counted rows, so no share of remote messages applies.
         predicted = _full(run, facts, recipients, counted)
         missing = "rows and bytes of messages are not counted, or a batch's size is not known"
     return predicted, missing if predicted is None else "; ".join(facts.says)
@@ -222,7 +219,7 @@ def _blocks(
 def _full(
     run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
 ) -> float | None:
-    """Return the number of pages, or of batches cut for recipients, for the counted rows."""
+    """Return the number of pages, or of batches split by recipient, for the counted rows."""
     rows, size = counted.get(ROWS), counted.get(BYTES)
     most = _number(run, facts.rows)
     if not rows or size is None:
@@ -240,11 +237,11 @@ def _full(
 def exchanges_of(
     run: Run, recipients: float, counted: Mapping[str, float], facts: MessageFacts
 ) -> list[Exchanged]:
-    """Return the exchanges of all plans, with the number of tasks that write to each.
+    """Return the exchanges of all plans, with the tasks that write to each.
 
-    An exchange that reads from another exchange has as many tasks as the other has recipients.
-    For an exchange that reads tables, the number of tasks comes from the plan. Without it, the
-    remaining counted tasks are divided equally.
+    An exchange that reads from another one has as many tasks as that has recipients. The number of
+    tasks that read tables comes from the plan, or else from the remaining counted tasks in equal
+    parts.
     """
     exchanges = [
         exchange
@@ -286,7 +283,7 @@ def _is_between_nodes(node: PlanNode, names: Sequence[str]) -> bool:
 
 
 def _nearest(node: PlanNode, names: Sequence[str]) -> Iterator[PlanNode]:
-    """Yield the nearest exchange on each path below a plan node."""
+    """Yield the exchanges below a node without another one between."""
     if _is_between_nodes(node, names):
         yield node
         return
@@ -303,7 +300,7 @@ def _number_in_plan(node: PlanNode, name: str) -> float | None:
 
 
 def _number(run: Run, number: str | float | None) -> float | None:
-    """Return a declared number: itself, the number of workers, or the value of a setting."""
+    """Return a number, the number of workers, or a setting in force."""
     if number is None or isinstance(number, int | float):
         return number
     if number == "workers":

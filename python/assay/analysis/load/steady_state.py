@@ -1,11 +1,11 @@
-"""Finds the mix from which throughput and reads are steady, in batches of mixes.
+"""Finds from which mix on throughput and reads are steady, in batches of mixes.
 
-The start is cut off at the truncation point MSER (White 1997, White, Cobb and Spratt 2000),
-which minimises the standard error of the remaining mean. The rest is steady if no relevant drift
-remains: the 90 % interval of the Theil-Sen trend (Sen 1968), widened for the correlation of
-consecutive batches (Yue and Wang 2004), lies within stated bounds, as in a test of equivalence
-(Schuirmann 1987). So a series that is too noisy for a verdict is not steady. The module
-`steady_state` is plain Python, because the driver's host evaluates it during the load.
+Where the beginning ends is the truncation point MSER (White 1997, White, Cobb and Spratt 2000): it
+leaves the rest whose mean is known best. The rest is steady if no drift is left in it that matters:
+the 90 % interval of the Theil-Sen trend (Sen 1968), widened by how much a batch is like the one
+before (Yue and Wang 2004), lies within stated bounds, as a test of equivalence has it (Schuirmann
+1987). A series that is only too noisy to tell is thus not steady. Plain Python: a driver's host
+asks while it drives.
 """
 
 from __future__ import annotations
@@ -20,31 +20,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 THROUGHPUT, ASKED, FETCHED = "throughput", "asked", "fetched"
-# Maximum number of batches, and minimum number for a verdict.
+# Batches are this many, and more than fewest of them before anything is said.
 BATCHES_MAX = 60
 BATCHES_MIN = 20
-# Largest relative drift of a steady series, from its first to its last batch.
+# What a series may still drift by from the first to the last batch of the steady part.
 THROUGHPUT_WITHIN = 0.10
 READS_WITHIN = 0.10
-# Reads of less than a page per mix count as none.
+# Reads of less than a page a mix are none.
 PAGE_BYTES = 4096.0
 CONFIDENCE = 0.90
-# Upper limit of the correlation of consecutive batches; above it no trend could be detected.
+# A batch is taken to be no more like the one before than this: else nothing could be told.
 LIKENESS_MAX = 0.9
 NS = 1e-9
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The number of mixes that had ended at one moment.
+    """The number of mixes that were done at one moment.
 
     Attributes:
         mixes: Number of mixes that had ended since the phase began.
-        time_ns: End of the last of these mixes, or the beginning of the phase if none had ended.
+        time_ns: End of the last of them, or the beginning of the phase if none had ended.
         asked_bytes: Bytes that the engine's processes had read from files by then; None if not
             measured.
-        fetched_bytes: Bytes that had been read from storage for the engine by then; None if not
-            measured.
+        fetched_bytes: Bytes that were read from storage for them.
     """
 
     mixes: int
@@ -55,15 +54,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive mixes that are evaluated together.
+    """Mixes that ended one after another.
 
     Attributes:
-        first: Number of mixes that had ended before this batch.
+        first: Mixes that had ended before them.
         mixes: Number of mixes.
-        begin_s, end_s: Start and end, in seconds since the phase began.
-        throughput: Mixes per second.
+        begin_s, end_s: Since the phase began.
+        throughput: Mixes a second.
         asked, fetched: Bytes per mix read from files, and from storage; None if not measured.
-        counted: Bytes per mix that the engine itself counted as read into its cache.
+        counted: Bytes a mix that the engine itself counted as read into its cache.
     """
 
     first: int
@@ -78,17 +77,17 @@ class Batch:
 
 @dataclass(frozen=True)
 class Drift:
-    """The drift of one series in its possibly steady part, which follows the truncated start.
+    """The trend of one series in the candidate steady part of a phase.
 
     Attributes:
-        series: throughput (mixes per second), asked or fetched (bytes per mix).
-        before: Mean before the possibly steady part; None if nothing is before it.
-        level: Median in the possibly steady part.
-        change: Growth from the first to the last batch of that part, in the unit of the series.
-            For throughput it is the relative growth times the level, so it is at least minus the
-            level.
-        low, high: 90 % interval of the change.
-        within: Largest change that still counts as steady.
+        series: Name of the series: `throughput` (mixes per second), or `asked` or `fetched` (bytes
+            per mix).
+        before: Mean of the series before the candidate part; None if that part is the whole phase.
+        level: Median of the series in the candidate part.
+        change: Trend from the first to the last batch of the candidate part, in the unit of the
+            series. For throughput it is the relative trend times the level, at least -level.
+        low, high: Bounds of the 90 % interval of the change.
+        within: Largest absolute change that counts as steady.
     """
 
     series: str
@@ -101,31 +100,31 @@ class Drift:
 
     @property
     def kept(self) -> bool:
-        """True if the series is known to change by no more than its bound."""
+        """Return True if the 90 % interval of the change is within the bound."""
         return -self.within <= self.low and self.high <= self.within
 
     @property
     def differed_before(self) -> bool:
-        """True if the mean before the steady part differs from its level by more than the bound."""
+        """Return True if the mean before the candidate part differs by more than the bound."""
         return self.before is not None and abs(self.before - self.level) > self.within
 
     @property
     def drifts(self) -> bool:
-        """True if the series is known to change by more than its bound."""
+        """Return True if the change is significant and larger than the bound."""
         return not self.kept and (self.low > 0 or self.high < 0) and abs(self.change) > self.within
 
 
 @dataclass(frozen=True)
 class SteadyState:
-    """The steadiness of the mixes in one phase.
+    """The steadiness of one phase's mixes.
 
     Attributes:
         batches: Batches in their order.
-        begins: Index of the first batch of the steady part, or of the possibly steady part. None
-            means too few mixes.
-        drifts: Drift of each measured series from that batch on.
-        enough: Whether the start ends in the first half, as MSER requires, or no series drifts
-            at all.
+        begins: Index of the batch with which the steady part begins, if it is steady. None means
+            too few mixes.
+        drifts: Drifts of each series that was measured, from there on.
+        enough: Whether the beginning ends in the first half, as MSER requires, or there is no
+            relevant beginning.
     """
 
     batches: tuple[Batch, ...]
@@ -135,27 +134,27 @@ class SteadyState:
 
     @property
     def steady(self) -> bool | None:
-        """True if the mixes are steady; None with too few mixes."""
+        """True if the mixes are steady; None with too few of them."""
         if self.begins is None:
             return None
         return self.enough and all(drift.kept for drift in self.drifts)
 
     @property
     def first_mix(self) -> int | None:
-        """Number of mixes before the possibly steady part; None with too few mixes."""
+        """Number of mixes before the part that may be steady."""
         return None if self.begins is None else self.batches[self.begins].first
 
     @property
     def rate(self) -> float | None:
-        """Mixes per second in the possibly steady part; None with too few mixes."""
+        """Mixes per second of the part that may be steady."""
         return None if self.begins is None else _rate(self.batches[self.begins :])
 
     def drift(self, series: str) -> Drift | None:
-        """Return the drift of a series in the possibly steady part; None if it was not measured."""
+        """Return the drift of one series; None if it was not measured."""
         return next((drift for drift in self.drifts if drift.series == series), None)
 
     def facts(self) -> dict[str, Any]:
-        """Return the steadiness as JSON values."""
+        """Return the state as JSON values."""
         return {
             "steady": self.steady,
             "first_mix": self.first_mix,
@@ -171,11 +170,11 @@ class SteadyState:
 
 
 def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
-    """Return the steadiness of mixes, and the batch from which they are steady.
+    """Return whether mixes became steady, and when.
 
     Args:
-        marks: Marks of one phase, in their order. The first mark is the beginning of the phase.
-        clients: Number of clients. A batch has at least one mix of each client.
+        marks: Marks of one phase, in their order; the first is its beginning.
+        clients: A batch has at least a mix of each.
     """
     batches = batched(marks, clients)
     if len(batches) < BATCHES_MIN:
@@ -189,8 +188,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
     drifts = tuple(_drift(name, values, begins) for name, values in series.items())
     if begins < len(batches) // 2:
         return SteadyState(batches, begins, drifts, enough=True)
-    # MSER found no point in the first half. The whole series may still drift by less than the
-    # bounds.
+    # Where the mean is known best from the middle on, it drifts; by how little may be known, too.
     whole = tuple(_drift(name, values, 0) for name, values in series.items())
     if all(drift.kept for drift in whole):
         return SteadyState(batches, 0, whole, enough=True)
@@ -198,7 +196,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
 
 
 def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
-    """Return at most `BATCHES_MAX` batches of equal size; remaining mixes are in no batch."""
+    """Return the mixes in at most `BATCHES_MAX` batches of equal size; the rest is in none."""
     if len(marks) < 2:  # noqa: PLR2004 - an interval has two ends
         return ()
     size = max(clients, 1, -(-(marks[-1].mixes - marks[0].mixes) // BATCHES_MAX))
@@ -210,9 +208,9 @@ def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
 
 
 def truncation(values: Sequence[float]) -> int:
-    """Return the number of initial values to discard by MSER, at most half of the values.
+    """Return the number of values to leave out at the beginning by MSER, at most half of them.
 
-    The remaining values have the smallest variance of their mean, computed as if independent.
+    The rest has the smallest variance of its mean, as if its values were independent.
     """
     count = len(values)
     best, least = 0, math.inf
@@ -220,14 +218,14 @@ def truncation(values: Sequence[float]) -> int:
         rest = values[left_out:]
         middle = mean(rest)
         width = sum((value - middle) ** 2 for value in rest) / len(rest) ** 2
-        # Among equal variances the first wins, within rounding errors of the sums.
+        # Of equal ones the first, whatever a sum is off by.
         if width < least * (1 - 1e-9):
             best, least = left_out, width
     return best
 
 
 def trend(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the growth from the first to the last value, and its 90 % interval (low, high)."""
+    """Return the growth from the first to the last value, with its 90 % interval."""
     count, steps = len(values), len(values) - 1
     slopes = sorted((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(values), 2))
     middle = median(slopes)
@@ -247,7 +245,7 @@ def _widening(residuals: Sequence[float]) -> float:
     if whole <= 0:
         return 1.0
     likeness = sum(a * b for a, b in pairwise(off)) / whole
-    # The estimated correlation is too low for few values, by about this amount (Kendall 1954).
+    # The estimate is too small, by about so much, of few values (Kendall 1954).
     likeness += (1 + 3 * likeness) / len(off)
     likeness = min(LIKENESS_MAX, max(0.0, likeness))
     return (1 + likeness) / (1 - likeness)
@@ -257,7 +255,7 @@ def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
     rest = values[begins:]
     level = median(rest)
     if name == THROUGHPUT:
-        # A rate cannot be negative, so its growth is a factor.
+        # A rate is never below nothing, so it grows by a factor and not by an amount.
         grown = trend([math.log(value) for value in rest])
         change, low, high = (level * math.expm1(logarithm) for logarithm in grown)
         within = THROUGHPUT_WITHIN * level
@@ -276,7 +274,7 @@ def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
 
 
 def _without_little(name: str, values: Sequence[float]) -> list[float]:
-    """Return a series of reads with all values below one page set to one page."""
+    """Reads of which those that are next to nothing are all the same."""
     return [value if name == THROUGHPUT else max(PAGE_BYTES, value) for value in values]
 
 
@@ -299,7 +297,7 @@ def _batch(origin: Mark, begin: Mark, end: Mark) -> Batch:
 
 
 def _values(batches: Sequence[Batch], name: str) -> list[float] | None:
-    """Return a series of values, one per batch; None if a batch lacks its value."""
+    """A series; None if one batch lacks it."""
     values = [getattr(batch, name) for batch in batches]
     return None if None in values else values
 

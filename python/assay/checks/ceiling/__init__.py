@@ -1,1 +1,1 @@
-"""Verdicts over a ceiling of a host; one file per check, as of runs."""
+"""Checks that judge a host's ceiling; each file holds one check."""

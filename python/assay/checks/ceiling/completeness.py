@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown for a sweep that ended early, invalid for a record that was changed."""
+    """Return unknown for a sweep that ended early, invalid for a record that was changed."""
     completeness = whole(run)
     if completeness.verdict is Verdict.VALID:
         return CheckResult(NAME, Verdict.VALID, "all trials were made, and no file changed since")

@@ -18,10 +18,10 @@ NAME = "other_cpu"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if others used more than the threshold of the CPUs.
+    """Return unknown if other processes used more of the CPUs than the threshold.
 
-    Trials that pass the page cache by tell: what the kernel does for them is in our threads' time,
-    but for interrupts.
+    Only trials that bypass the page cache count, because the kernel's work for them is charged to
+    Assay's threads, except interrupts.
     """
     trials = read_ceiling(run).disk.filter(cache=DIRECT, operation="read")
     cpus = (run.environment.get("host") or {}).get("cpu", {}).get("online")

@@ -18,7 +18,7 @@ NAME = "other_io"
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if others moved bytes of the device in too many trials."""
+    """Return unknown if other programs moved bytes on the device in too many trials."""
     trials = read_ceiling(run).disk.filter(
         pl.col("cache") == DIRECT, pl.col("others_bytes").is_not_null()
     )

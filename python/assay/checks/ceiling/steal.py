@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if more than the threshold of the machine was stolen."""
+    """Return unknown if the hypervisor stole more of the machine's CPU time than the threshold."""
     ceiling = read_ceiling(run)
     cpus = (run.environment.get("host") or {}).get("cpu", {}).get("online")
     tables = (ceiling.disk, ceiling.memory, ceiling.core)

@@ -1,1 +1,4 @@
-"""Checks of observations, in which Assay drives no load. Each check has its own file."""
+"""Checks of observations, where other clients drive the load.
+
+Each check of an observation has its own file.
+"""

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "looks"
-# By so many sessions seen at work shares are known to about 18 points, at 95 %.
+# With this number of samples of working sessions, shares are known to about 18 percentage points at
+# 95 % confidence.
 SEEN_MIN = 30
 
 
 def check(run: Run) -> CheckResult:
-    """Unknown if too few samples show a working session."""
+    """Return unknown if too few samples show a working session."""
     window = window_of(run)
     if window is None:
         return CheckResult(NAME, Verdict.UNKNOWN, "the server was never sampled", measured=False)

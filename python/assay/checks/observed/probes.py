@@ -1,4 +1,4 @@
-"""Checks that the probes covered the whole observation, and what they cost."""
+"""Checks that the probes covered the whole observation, and that their cost was small."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Verbs that say why: a file each."""
+"""Commands that explain results, one file each."""

@@ -12,7 +12,7 @@ from assay.cli.shared.output import say_result, width
 from assay.cli.shared.run_options import run_keys, with_run_options
 from assay.verbs.shared.defaults import DIAGNOSE_BUDGET, DIAGNOSE_RUNS
 
-# What ends a run in its midst, or is of several hosts, is no cause that could be tried.
+# Options that stop a run early or use several hosts, which experiments do not support.
 WITHOUT = ("kill", "fleet", "fleet_plain", "fleet_tls", "test", "streams", "keep_data")
 EXAMPLES = """
 \b

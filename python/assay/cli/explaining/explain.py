@@ -1,4 +1,4 @@
-"""`assay explain`: what the time of a run went into, and all that is known of one operation."""
+"""`assay explain`: shows where the time of a run went, and all facts about one operation."""
 
 from __future__ import annotations
 

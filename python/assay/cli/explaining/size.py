@@ -1,4 +1,4 @@
-"""`assay size`: a cluster on paper, from what finished runs took."""
+"""`assay size`: predicts the time on a cluster from the resource use of finished runs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def size(
         "disk": disk,
         "utilisation": utilisation,
     }
-    # What nobody said is left to the verb, which calls it assumed.
+    # Options without a value are left to the Python function, which reports them as assumed.
     given = {name: values[name] for name in options_set(context, values)}
     made = sized(which or ["latest"], runs=runs, **given)
     say_result(made.document, lambda: figure_lines(made.content, width()), as_json=as_json)

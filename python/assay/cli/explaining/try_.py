@@ -1,4 +1,4 @@
-"""`assay try`: carries out what a finding advises, and says whether its prediction came true."""
+"""`assay try`: carries out a finding's advice, and compares predicted and measured gain."""
 
 from __future__ import annotations
 

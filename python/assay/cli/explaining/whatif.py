@@ -1,4 +1,4 @@
-"""`assay whatif`: what changes would do to a run's metrics, and what those depend on."""
+"""`assay whatif`: predicts the effect of changes on a run's metrics, and their sensitivity."""
 
 from __future__ import annotations
 

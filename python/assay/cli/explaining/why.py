@@ -1,4 +1,4 @@
-"""`assay why`: finds out what bounds a workload's operations, and says it in words."""
+"""`assay why`: finds the resource that bounds a workload's operations, by limiting each."""
 
 from __future__ import annotations
 

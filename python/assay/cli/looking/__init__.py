@@ -1,1 +1,1 @@
-"""Verbs that show and hand on what was measured: a file each."""
+"""Commands that show and export measurements, one file each."""

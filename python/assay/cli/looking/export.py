@@ -1,4 +1,4 @@
-"""`assay export`: writes what was measured in the formats of other tools."""
+"""`assay export`: writes measurements in the formats of other tools."""
 
 from __future__ import annotations
 

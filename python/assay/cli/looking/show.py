@@ -1,4 +1,4 @@
-"""`assay show`: is a run valid, how fast was it, where did the time go; a study's article."""
+"""`assay show`: shows whether a run is valid, how fast it was, and where the time went."""
 
 from __future__ import annotations
 

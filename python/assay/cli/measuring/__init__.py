@@ -1,1 +1,1 @@
-"""Verbs that make runs: a file each."""
+"""Commands that make runs, one file each."""

@@ -1,4 +1,4 @@
-"""`assay answers`: the rows of one's own queries as the reference of later runs."""
+"""`assay answers`: keeps the rows of a user's queries as the reference for later runs."""
 
 from __future__ import annotations
 

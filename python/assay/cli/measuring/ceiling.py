@@ -1,4 +1,4 @@
-"""`assay ceiling`: what this host's disk, memory and cores can do."""
+"""`assay ceiling`: measures the maximum speed of this host's disk, memory and cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay compare`: two engines, versions or settings, and what explains the difference."""
+"""`assay compare`: compares two engines, versions or settings, and explains the difference."""
 
 from __future__ import annotations
 

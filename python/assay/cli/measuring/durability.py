@@ -1,4 +1,4 @@
-"""`assay durability`: kills an engine under load, and looks for every acknowledged write."""
+"""`assay durability`: kills an engine under load, and searches for every acknowledged write."""
 
 from __future__ import annotations
 

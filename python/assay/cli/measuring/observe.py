@@ -1,4 +1,4 @@
-"""`assay observe`: the statements that a running server executes for others, and their causes."""
+"""`assay observe`: watches the statements that a running server executes for its clients."""
 
 from __future__ import annotations
 

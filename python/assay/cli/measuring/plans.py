@@ -1,4 +1,4 @@
-"""`assay plans`: is the plan that an engine chooses for a query the fastest that it has?"""
+"""`assay plans`: compares the plan that an engine chooses for a query with its other plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay run`: obtain, start, generate, load, warm up, measure, check, explain, report."""
+"""`assay run`: makes one run: load, warm up, measure, check, explain, report."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def run(
 
 
 def _show_before_and_after(made: LoadedRun, console: Console) -> None:
-    """Prints how the operations' times changed since the same was asked before, if it was."""
+    """Print how the operations' times changed since the previous run of this request."""
     from assay.record.earlier import earlier_run
     from assay.report.sections.before_after import before_after
     from assay.report.terminal.before_after import before_after_lines

@@ -1,4 +1,4 @@
-"""`assay study`: carries out a study's runs, one after the other, and makes its report."""
+"""`assay study`: makes all runs of a study in alternating order, and a report from them."""
 
 from __future__ import annotations
 

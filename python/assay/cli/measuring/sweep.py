@@ -1,4 +1,4 @@
-"""`assay sweep`: one workload at several numbers of clients, scales, or values of anything else."""
+"""`assay sweep`: runs a workload at several numbers of clients, scales, or option values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay tune`: searches settings of an engine, and recommends one if it is better beyond noise."""
+"""`assay tune`: searches settings of an engine; recommends one if its gain exceeds noise."""
 
 from __future__ import annotations
 

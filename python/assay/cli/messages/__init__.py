@@ -1,1 +1,1 @@
-"""The catalogue of messages: errors, warnings, checks and findings, read out of the source."""
+"""The catalogue of messages: errors, warnings, checks and findings, extracted from the source."""

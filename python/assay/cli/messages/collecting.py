@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).parents[2]
 CRATES = PACKAGE.parents[1] / "crates"
-# Errors that pydantic shows as the reason why it refuses a value.
+# Exception whose text pydantic shows as the reason for refusing a value.
 OF_VALUES = "ValueError"
 ROOT_CLASS = "AssayError"
-# A shorter text of a check or a finding is a name or a unit.
+# Minimum number of words; a shorter text of a check or a finding is a name or a unit.
 WORDS_MIN = 4
 RUST_ERROR = re.compile(
     r'#\[error\(\s*"((?:[^"\\]|\\.)*)".*?\)\]\s*(?:pub struct )?(\w+)', re.DOTALL
@@ -28,13 +28,13 @@ RUST_ERROR = re.compile(
 
 @dataclass(frozen=True)
 class Message:
-    """A text for people, and where it is made.
+    """A text for users, and its position in the source.
 
     Attributes:
         text: The text, with placeholders in braces.
-        module: The file below the package, or below the folder of crates.
-        kind: The class of the error; `warning`; or the name of the check or finding.
-        line: Its line in the file.
+        module: File below the package, or below the folder of crates.
+        kind: Class of the error; `warning`; or the name of the check or finding.
+        line: Line number in the file.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Message:
 
 
 def errors() -> list[Message]:
-    """Return every text with which an error of our own is raised."""
+    """Return every text with which an error of Assay is raised."""
     kinds = error_classes()
     return [message for path in sources() for message in _raised(path, kinds)]
 
@@ -59,7 +59,7 @@ def texts_below(folder: str, entry: str) -> dict[str, list[Message]]:
 
     Args:
         folder: A folder of the package, such as `checks`.
-        entry: The function that makes a module one of them, such as `check`.
+        entry: Name of the entry function, such as `check`.
     """
     found = {}
     for path in sorted((PACKAGE / folder).rglob("*.py")):
@@ -83,7 +83,7 @@ def rust_errors() -> list[Message]:
 
 @cache
 def error_classes() -> dict[str, int]:
-    """Return the exit code of each class of our own errors, and of values that are refused."""
+    """Return the exit code of each error class of Assay, and of refused values."""
     bases: dict[str, list[str]] = {}
     codes: dict[str, int] = {}
     for path in sources():
@@ -150,7 +150,7 @@ def _logged(path: Path) -> Iterator[Message]:
 
 
 def _nodes(path: Path, kind: type[ast.AST]) -> Iterator[tuple[dict[str, ast.expr], ast.AST]]:
-    """Yield the nodes of a kind in the order of the file, with the texts that have names there."""
+    """Yield the nodes of a kind in the order of the file, with the texts assigned to names."""
     tree = _tree(path)
     module = assigned(tree)
     seen = set()
@@ -166,7 +166,7 @@ def _nodes(path: Path, kind: type[ast.AST]) -> Iterator[tuple[dict[str, ast.expr
 
 
 def _sentences(path: Path, tree: ast.Module) -> Iterator[Message]:
-    """Yield the texts of a module that are long enough to be a sentence, docstrings left out."""
+    """Yield the texts of a module that are long enough for a sentence, except docstrings."""
     left_out = documentation(tree)
     parts = {
         id(part)

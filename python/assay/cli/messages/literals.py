@@ -1,4 +1,4 @@
-"""Reads texts out of the syntax tree: placeholders stand in braces, a bar between alternatives."""
+"""Extracts texts from syntax trees: placeholders are in braces, with a bar between alternatives."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
     Texts = Mapping[str, ast.expr]
 
-# Calls that only join or dress a text: the text is their argument.
+# Calls that only join or wrap a text, which is their argument.
 DRESSING = frozenset({"str", "folded", "ValueError"})
-# Calls whose result is named after their argument, and the place of that argument.
+# Calls whose placeholder is named after an argument, with the position of that argument.
 NAMED_BY_ARGUMENT = {"map": 1, "sorted": 0, "list": 0, "set": 0, "str": 0, "repr": 0}
-# What functions that word a value are called behind its name.
+# Suffixes of functions that format a value as text.
 WORDED = ("_text", "_words")
-# An assigned text may be made of assigned texts, but not without end.
+# Maximum number of assignments that are followed from a text to its parts.
 DEPTH_MAX = 6
 
 
 def text_of(node: ast.expr | None, names: Texts, depth: int = 0) -> str | None:
-    """Return a text with its placeholders in braces; None if the expression is no text.
+    """Return a text with its placeholders in braces; None if the expression is not a text.
 
     Args:
-        node: An expression.
-        names: The expressions that were assigned to names in the same function or module.
-        depth: How many assignments were followed to arrive here.
+        node: Expression to read.
+        names: Expressions assigned to names in the same function or module.
+        depth: Number of assignments followed so far.
     """
     text: str | None = None
     match node:
@@ -59,7 +59,7 @@ def assigned(body: ast.AST) -> dict[str, ast.expr]:
 
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Yield the functions and methods of a module, but none that stands within another."""
+    """Yield the functions and methods of a module, without nested ones."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop(0)

@@ -1,4 +1,4 @@
-"""The page that lists every message a person may meet, made of the source."""
+"""Generates the page that lists every message of Assay from the source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ the command. `make messages` writes this page from the source.
 What checks mean for a run, and how findings are made: [how numbers are made](numbers/index.md).
 What the nouns mean: [glossary](glossary.md).
 """
-# Where a person meets the messages of which folders. The first that fits has them.
+# Headings of the page, each with the folders of its messages. A message is listed under the first
+# match.
 GROUPS = (
     ("Command line and options", "Before anything is measured.", ("cli", "verbs", "running/asked")),
     ("Studies, sweeps and comparisons", "In a study's file or a verb of several runs.", ("study",)),

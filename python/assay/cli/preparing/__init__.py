@@ -1,1 +1,1 @@
-"""Verbs of what there is to measure, and with what: a file each."""
+"""Commands that list and prepare engines, workloads, studies and data, one file each."""

@@ -1,4 +1,4 @@
-"""`assay agent`: a host that drives its share of runs, or observes their engine."""
+"""`assay agent`: this host drives a share of runs' clients, or observes their engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay cache`: lists the data sets that are kept for later runs, and removes some."""
+"""`assay cache`: lists the data sets cached for later runs, and removes old ones."""
 
 from __future__ import annotations
 

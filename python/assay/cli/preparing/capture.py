@@ -1,4 +1,4 @@
-"""`assay capture`: a workload folder of what a server's clients did."""
+"""`assay capture`: makes a workload folder from the statements of a server's clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay doctor`: what this host allows to be measured, and what runs have changed on it."""
+"""`assay doctor`: shows what this host can measure, and the changes that runs made to it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def doctor(
 
 
 def _restore(*, as_json: bool) -> None:
-    """Puts back what dead runs left; exit code 2 where something could not be."""
+    """Revert changes of dead runs; the exit code is 2 if some could not be reverted."""
     from assay.report.terminal.lists.doctor import restored_lines
     from assay.verbs.preparing.doctor import restore
 

@@ -1,4 +1,4 @@
-"""`assay generate`: the data of a workload as files."""
+"""`assay generate`: writes the data of a workload to files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay studies`: what there is, what it would run, and how to write one's own."""
+"""`assay studies`: lists studies, shows one, writes a new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay workloads`: lists workloads, shows one, begins a new one."""
+"""`assay workloads`: lists workloads, shows one, writes a new one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Completion in a shell: which words can come next in a command line that is half written.
+"""Completes command lines in a shell: finds the possible next words.
 
-The shell starts `assay` with `_ASSAY_COMPLETE` set, and reads the words from its output. Values are
-found by the placeholder that help shows for them: each parameter shown as RUN is offered run ids.
+The shell starts `assay` with `_ASSAY_COMPLETE` set, and reads the words from its output. The
+placeholder in the help selects the values: a parameter shown as RUN is completed with run ids.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ CHOICES = re.compile(r"[a-z-]+(\|[a-z-]+)+")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A word that can come next, as Typer's writers for shells take it.
+    """A possible next word, in the form that Typer's shell writers need.
 
     Attributes:
-        value: The word.
-        help: What some shells show beside it.
-        type: Typer's name for a word that is no path.
+        value: Word to insert.
+        help: Description that some shells show beside the word.
+        type: Typer's name for a word that is not a path.
     """
 
     value: str
@@ -36,9 +36,9 @@ class Candidate:
 
 
 def complete(command: Any) -> int:  # noqa: ANN401 - Typer does not export its commands' type
-    """Print the words that can come next; return 0, or 1 where they could not be found.
+    """Print the possible next words; return 0, or 1 if they could not be determined.
 
-    Prints no error: it would appear in the middle of the line that somebody is typing.
+    No error is printed, because it would appear in the line that the user is typing.
     """
     import_module("typer.completion").completion_init()
     try:
@@ -51,14 +51,14 @@ def complete(command: Any) -> int:  # noqa: ANN401 - Typer does not export its c
 
 
 def offer_values(parameter: Any) -> None:  # noqa: ANN401 - Typer's own
-    """Have an option or argument complete its values, where they are known."""
+    """Make an option or argument complete its values, if they are known."""
     find = _finder(parameter)
     if find is not None:
         parameter.shell_complete = partial(_matching, find)
 
 
 def matching(candidates: Iterable[Candidate], incomplete: str) -> list[Candidate]:
-    """Return the candidates that begin with what was typed."""
+    """Return the candidates that begin with the typed text."""
     return [each for each in candidates if each.value.startswith(incomplete)]
 
 
@@ -71,7 +71,7 @@ def _matching(
 
 
 def _finder(parameter: Any) -> Callable[[Any], Iterable[Candidate]] | None:  # noqa: ANN401
-    """Return what finds a parameter's values, by its placeholder or its name."""
+    """Return the function that finds a parameter's values, by its placeholder or its name."""
     shown = parameter.metavar or ""
     if CHOICES.fullmatch(shown):
         choices = [Candidate(choice) for choice in shown.split("|")]
@@ -110,8 +110,8 @@ def _workloads_and_runs(context: Any) -> Iterable[Candidate]:  # noqa: ANN401
 
 
 def _operations(context: Any) -> Iterable[Candidate]:  # noqa: ANN401
-    """Return the operations of the run or the workload that the line names."""
-    # Typer leaves arguments unread where the last option lacks its value: those are in `args`.
+    """Return the operations of the run or the workload in the command line."""
+    # If the last option lacks its value, Typer leaves arguments unread in `args`.
     arguments = [one for one in context.command.params if one.param_type_name == "argument"]
     read = (context.params.get(argument.name) for argument in arguments)
     named = next(word for word in (*context.args, *read) if word)
@@ -131,7 +131,7 @@ def _operations_of_run(name: str, runs: str | None) -> Iterable[Candidate]:
     return [Candidate(operation) for operation in run.facts["plan"]["operations"]]
 
 
-# What finds values, by the placeholder or the name of the parameter that takes them.
+# Functions that find values, by the placeholder or the name of the parameter.
 FINDERS: dict[str, Callable[[Any], Iterable[Candidate]]] = {
     "NAME[@VERSION]": _engines,
     "ENGINE": _engines,

@@ -1,7 +1,7 @@
-"""Defaults of options from files: `assay.toml` here, then `$XDG_CONFIG_HOME/assay/config.toml`.
+"""Reads defaults of options from `assay.toml` here, then `$XDG_CONFIG_HOME/assay/config.toml`.
 
-A file has a table a verb, whose keys are the verb's long options with `_` for `-`. Flags come
-first, then `ASSAY_<VERB>_<OPTION>` in the environment, then these files.
+A file has one table per command, whose keys are the command's long options with `_` for `-`. Flags
+take precedence, then `ASSAY_<VERB>_<OPTION>` in the environment, then these files.
 
     [run]
     engine = "duckdb"
@@ -24,17 +24,18 @@ HERE = Path("assay.toml")
 
 
 def defaults(verbs: Sequence[str], keys_of: Callable[[str], Mapping[str, str]]) -> dict[str, Any]:
-    """Defaults by verb and parameter.
+    """Return defaults by command and parameter.
 
     Args:
-        verbs: Their names.
-        keys_of: The parameter of each key of a verb.
+        verbs: Names of the commands.
+        keys_of: Returns the parameter of each key of a command.
 
     Raises:
-        UsageError: For a file that cannot be read or a key that does not exist, with the nearest.
+        UsageError: If a file cannot be read, or a key does not exist; the message has the most
+            similar key.
     """
     merged: dict[str, Any] = {}
-    # The nearer file is read last, so that it wins.
+    # The file in the current directory is read last, so that its values take precedence.
     for path in (_config_home() / "assay" / "config.toml", HERE):
         for verb, values in _read(path).items():
             _check(path, verb, verbs)

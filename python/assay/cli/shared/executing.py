@@ -23,17 +23,18 @@ Made = TypeVar("Made")
 def executed(
     make: Callable[[Progress], Made], progress: Progress, *, as_json: bool, with_page: bool = True
 ) -> Made:
-    """Returns what was made.
+    """Return the record that was made.
 
     Args:
-        make: Makes a record and reports on it, and tells how far it is.
-        progress: Is closed in any case.
-        as_json: Print the document of a partial record, too.
-        with_page: Write the page of a partial record.
+        make: Makes a record and its report, and shows its progress.
+        progress: Display of the progress, which is always closed.
+        as_json: Whether to print the document of a partial record, too.
+        with_page: Whether to write the page of a partial record.
 
     Raises:
-        AssayError: If it failed before there was a record; so does Ctrl-C, as a KeyboardInterrupt.
-        Exit: If it ended early and there is a partial record.
+        AssayError: If it failed before a record existed; Ctrl-C then also passes as a
+            KeyboardInterrupt.
+        Exit: If it ended early with a partial record.
     """
     try:
         return make(progress)
@@ -66,7 +67,7 @@ def _kept_words(directory: Path) -> str:
 
 
 def end_by_verdict(verdict: str, what: str, *, strict: bool) -> None:
-    """Ends the command with 3 where the verdict asks for it."""
+    """End the command with code 3 if the verdict requires it."""
     code = exit_code(verdict, strict=strict)
     if code:
         complain(f"the {what} is {verdict}")

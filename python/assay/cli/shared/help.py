@@ -1,4 +1,4 @@
-"""Help of a verb: its options in groups, at eighty columns."""
+"""Formats the help of a command: its options in groups, at 80 columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.running.asked.declaring import Group
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Options of a verb that has no groups.
+# Heading of options in commands without groups.
 PLAIN = "Options"
 OF_ENVIRONMENT = (
     "Each option has a default in assay.toml, [{verb}], or in the environment, as"
@@ -20,10 +20,10 @@ OF_ENVIRONMENT = (
 
 
 class GroupedCommand(TyperCommand):
-    """A verb: its help lists options by group and name."""
+    """A command whose help lists options by group and name."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
-        """Writes arguments, and then each group of options."""
+        """Write arguments, and then each group of options."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for title, record in self._records(ctx):
             sections.setdefault(title, []).append(record)
@@ -34,7 +34,7 @@ class GroupedCommand(TyperCommand):
                 formatter.write_dl(sorted(records) if title in tuple(Group) else records)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
-        """Says once how all options are given a default."""
+        """Write one sentence on how to set defaults of all options."""
         prefix = ctx.auto_envvar_prefix
         if prefix is not None:
             formatter.write_paragraph()
@@ -45,7 +45,7 @@ class GroupedCommand(TyperCommand):
         parameters: list[Any] = self.get_params(ctx)
         grouped = any(getattr(parameter, "rich_help_panel", None) for parameter in parameters)
         for parameter in parameters:
-            # Said once for all, at the end.
+            # The variables are described once for all, at the end.
             parameter.show_envvar = False
             record = parameter.get_help_record(ctx)
             if record is None:

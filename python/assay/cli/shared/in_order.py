@@ -1,4 +1,4 @@
-"""Options of a verb in the order in which they were given, whatever their names."""
+"""Keeps options of a command in the order in which they were given, across all names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class InOrder(GroupedCommand):
     """A command that remembers its arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
-        """Keeps the arguments before they are grouped by option."""
+        """Keep the arguments before Typer groups them by option."""
         ctx.meta[GIVEN] = list(args)
         return super().parse_args(ctx, args)
 
@@ -25,7 +25,7 @@ class InOrder(GroupedCommand):
 def in_order(
     arguments: Sequence[str], values: Mapping[str, Sequence[object]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield options with their values: those of files and of the environment first.
+    """Yield options with their values: those from files and the environment first.
 
     Args:
         arguments: Arguments of the command line.

@@ -1,4 +1,4 @@
-"""Parts of all verbs' options: their one-letter forms, and the line on environment variables."""
+"""Adds one-letter forms to options, and the line on environment variables to help."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ENVIRONMENT = "Each option has a default in the environment, as {prefix}_<OPTION
 
 
 def completed(command: Any, prefix: str) -> Any:  # noqa: ANN401 - Typer does not export its types
-    """Return a command whose options have their letters, and whose help names no variable of each.
+    """Return a command with one-letter options, whose help does not repeat a variable for each.
 
     Args:
-        command: Command of a verb, or a group of them.
-        prefix: Prefix of the variables that its options have a default in.
+        command: A command, or a group of commands.
+        prefix: Prefix of the environment variables for its options.
     """
     for parameter in command.params:
         parameter.show_envvar = False

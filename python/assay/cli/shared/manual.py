@@ -1,7 +1,7 @@
-"""The manual pages, written from what commands declare: `man assay`, `man assay-run`.
+"""Writes the manual pages from the declared commands: `man assay`, `man assay-run`.
 
 `python -m assay.cli.shared.manual FOLDER` writes one page for each command. A page has the parts of
-`assay COMMAND --help`, because the same methods of Typer write it: only the formatter differs.
+`assay COMMAND --help`, because Typer's own methods write it with another formatter.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PROGRAM = "assay"
-# A paragraph that Typer leaves as it is, such as examples.
+# Mark of a paragraph that Typer does not wrap, such as examples.
 AS_IS = "\b\n"
-# Signs that troff reads as a command or replaces by a typographic one.
+# Characters that troff reads as a command or replaces by typographic ones.
 SIGNS = {
     "\\": "\\e",
     "-": "\\-",
@@ -41,7 +41,7 @@ class Page:
     """A formatter for Typer's help that writes a manual page.
 
     Attributes:
-        width: Width of a line: the reader's terminal breaks them, so no sentence is shortened.
+        width: Width of a line; it is large, because the reader's terminal breaks lines.
     """
 
     width = 10_000
@@ -55,7 +55,7 @@ class Page:
         ]
 
     def text(self) -> str:
-        """Return the page."""
+        """Return the text of the page."""
         return "\n".join(self._lines) + "\n"
 
     def write_heading(self, heading: str) -> None:
@@ -68,12 +68,15 @@ class Page:
         self.write_heading("Description")
 
     def write_paragraph(self) -> None:
-        """Begin a paragraph, where none has just begun."""
+        """Begin a paragraph, unless one has just begun."""
         if not self._lines[-1].startswith((".PP", ".SH")):
             self._lines.append(".PP")
 
     def write_text(self, text: str) -> None:
-        """Write paragraphs. One that Typer does not wrap keeps its lines; its title is bold."""
+        """Write the paragraphs of a text.
+
+        A paragraph that Typer does not wrap keeps its lines; its title is bold.
+        """
         for paragraph in text.split("\n\n"):
             self.write_paragraph()
             if paragraph.startswith(AS_IS):
@@ -82,19 +85,19 @@ class Page:
                 self._lines.append(quoted(" ".join(paragraph.split())))
 
     def write_dl(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Write options or commands, each with what it means."""
+        """Write options or commands, each with its description."""
         for term, meaning in rows:
             self._lines += [".TP", f".B {quoted(term)}", quoted(meaning)]
 
     @contextmanager
     def section(self, title: str) -> Iterator[None]:
-        """Write what follows under a heading."""
+        """Write the content of the block under a heading."""
         self.write_heading(title)
         yield
 
     @contextmanager
     def indentation(self) -> Iterator[None]:
-        """Write what follows as it is: sections of manual pages are indented anyway."""
+        """Write the block's content without indentation, because manual pages indent sections."""
         yield
 
     def _write_lines(self, lines: list[str]) -> None:
@@ -106,7 +109,7 @@ class Page:
 
 
 def quoted(text: str) -> str:
-    """Return a text that troff shows as it is: no escapes, no requests, signs as in ASCII."""
+    """Return a text that troff prints unchanged: no escapes, no requests, ASCII characters."""
     text = "".join(SIGNS.get(letter, letter) for letter in text)
     return f"\\&{text}" if text.startswith(".") else text
 
@@ -132,7 +135,7 @@ def _overview(top: Any) -> str:  # noqa: ANN401 - Typer's own
 
 
 def _write_command(page: Page, context: Any) -> None:  # noqa: ANN401
-    """Write a command, and below it the commands that it consists of."""
+    """Write a command, followed by its subcommands."""
     _write_parts(page, context)
     for name in getattr(context.command, "commands", {}):
         below = _below(context, name)
@@ -159,7 +162,7 @@ def _see_also(page: Page, names: list[str]) -> None:
 
 
 def write_pages(folder: Path) -> None:
-    """Write all manual pages into a folder, which is made."""
+    """Write all manual pages into a folder, which is created."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (folder / f"{name}.1").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Options that several verbs share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from assay.running.asked.declaring import Group
 
 
 def option(group: Group, help_text: str, shown: str | None = None, *flags: str, **more: Any) -> Any:  # noqa: ANN401 - Typer's own
-    """Return an option of a verb whose help has groups, as a run's options are declared.
+    """Return an option for a command with grouped help, like the declared options of a run.
 
     Args:
-        group: Where help lists it.
-        help_text: A sentence.
-        shown: What a value looks like; None: its type.
-        flags: How it is written; none: as its parameter is named.
-        more: As Typer has it, such as `min`.
+        group: Group in which the help lists it.
+        help_text: Sentence about the option.
+        shown: Placeholder of a value; None means its type.
+        flags: Names on the command line; empty means the parameter's name.
+        more: Further arguments for Typer, such as `min`.
     """
     return typer.Option(*flags, help=help_text, metavar=shown, rich_help_panel=group, **more)
 
@@ -76,7 +76,7 @@ EXIT_INVALID = 3
 
 
 def exit_code(verdict: str, *, strict: bool) -> int:
-    """The exit code that a verdict means."""
+    """Return the exit code for a verdict."""
     if verdict == "invalid" or (strict and verdict == "unknown"):
         return EXIT_INVALID
     return 0

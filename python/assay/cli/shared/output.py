@@ -1,4 +1,4 @@
-"""Prints results of `--json` on stdout and everything for people on stderr."""
+"""Prints results of `--json` on stdout, and everything else for users on stderr."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ LATE_CONTROLS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def complain(message: str) -> None:
-    """One error message on stderr, whatever names of others are in it."""
+    """Print one error message on stderr, escaping control characters."""
     print(f"assay: {shown(message)}", file=sys.stderr)
 
 
 def folded(message: str) -> str:
-    """A message on one line: what engines say may be of several, and with advice of their own."""
+    """Return a message on one line; engines' messages may have several lines and advice."""
     return " ".join(message.split())
 
 
 def say_json(document: object) -> None:
-    """Exactly one JSON document on stdout."""
+    """Print exactly one JSON document on stdout."""
     few_letters = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     text = json.dumps(document, indent=1, ensure_ascii=few_letters, default=str)
-    # JSON's own codes leave these out, and some terminals carry them out.
+    # JSON does not escape these control characters, which some terminals execute.
     sys.stdout.write(LATE_CONTROLS.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text) + "\n")
     sys.stdout.flush()
 
 
 def say(text: str) -> None:
-    """One line of a result that people asked for, on stdout."""
+    """Print one line of a requested result on stdout."""
     print(visible(text))
 
 
 def say_lines(lines: Iterable[str]) -> None:
-    """Several such lines."""
+    """Print several lines of a requested result on stdout."""
     for line in lines:
         say(line)
 
 
 def say_result(document: object, lines: Callable[[], Iterable[str]], *, as_json: bool) -> None:
-    """Prints a result: its document with `--json`, else its lines."""
+    """Print a result: its document with `--json`, else its lines."""
     if as_json:
         say_json(document)
     else:
@@ -54,14 +54,14 @@ def say_result(document: object, lines: Callable[[], Iterable[str]], *, as_json:
 
 
 def width() -> int:
-    """Return how wide lines of a result may be."""
+    """Return the maximum width of result lines."""
     from assay.report.terminal.summary import width_of
 
     return width_of(console(stderr=False))
 
 
 def console(*, stderr: bool = True) -> Any:  # noqa: ANN401 - rich is imported only when it is used
-    """A console that knows NO_COLOR and terminals; at least eighty columns where there is none."""
+    """Return a console that respects NO_COLOR; without a terminal it has at least 80 columns."""
     from rich.console import Console
 
     made = Console(stderr=stderr, highlight=False, soft_wrap=False)

@@ -1,4 +1,4 @@
-"""Shows how far a run is: one line a phase; finished phases fold to one line with their time."""
+"""Shows the progress of a run: one line per phase; finished phases are reduced to their time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORTEST_S = 1e-6
 
 
 class Progress:
-    """A `Teller` for terminals; without one it prints a line when a phase is over."""
+    """A `Teller` for terminals; without a terminal it prints a line at the end of each phase."""
 
     def __init__(self, console: Console, *, quiet: bool = False) -> None:
         self._console = console
@@ -33,11 +33,11 @@ class Progress:
         self.partial: Path | None = None
 
     def record(self, directory: Path) -> None:
-        """The run's directory is there from now on."""
+        """Remember the run's directory, which exists from now on."""
         self.partial = directory
 
     def phase(self, name: str, begun_s: float | None = None) -> None:
-        """A new part of the run has begun, and the one before it is over."""
+        """Begin the display of a new phase, and end the previous one."""
         if name == self._name:
             return
         now_s = time.monotonic() if begun_s is None else begun_s
@@ -58,7 +58,7 @@ class Progress:
         self._status.update(f"{self._name}  {progress_text(done, expected, unit, seconds)}")
 
     def close(self) -> None:
-        """Folds the last phase."""
+        """End the display of the last phase."""
         self._fold(time.monotonic())
         self._name = None
 
@@ -78,7 +78,7 @@ class Progress:
 
 
 def progress_text(done: float, expected: float | None, unit: str, seconds: float) -> str:
-    """A bar, how much of how much, the rate and the time left, as far as they are known."""
+    """Return a bar, the amount, the rate and the remaining time, as far as known."""
     rate = done / seconds if seconds > 0 else 0.0
     if unit == "s":
         amount = f"{done:.0f} s" if expected is None else f"{done:.0f} of {expected:.0f} s"

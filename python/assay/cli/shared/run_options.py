@@ -1,4 +1,4 @@
-"""Options of `assay run` as parameters of it and of other verbs that make runs."""
+"""Adds options of `assay run` to other commands that make runs."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ NO_DEFAULTS: Mapping[str, Any] = MappingProxyType({})
 def with_run_options(
     *without: str, only: Collection[str] | None = None, defaults: Mapping[str, Any] = NO_DEFAULTS
 ) -> Callable[[Verb], Verb]:
-    """Gives a verb the options of a run that it has not itself; it takes them as `**options`.
+    """Give a command the options of a run that it does not define; it receives them as `**options`.
 
     Args:
-        without: Names of options that have no meaning for it.
-        only: Names of those that have one; None: all.
-        defaults: Of options whose default is another one here.
+        without: Names of options that have no meaning for the command.
+        only: Names of the options to add; None means all.
+        defaults: Other default values of options in this command.
     """
 
     def decorated(verb: Verb) -> Verb:
@@ -56,12 +56,12 @@ def with_run_options(
 
 
 def run_parameters() -> Iterator[inspect.Parameter]:
-    """The declared options of a run, as Typer takes them."""
+    """Yield the declared options of a run as parameters for Typer."""
     return parameters_of(RunOptions)
 
 
 def parameters_of(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
-    """The declared options of a model, as Typer takes them."""
+    """Yield the declared options of a model as parameters for Typer."""
     for name, field in model.model_fields.items():
         option = declared(field)
         if option is not None:
@@ -69,14 +69,14 @@ def parameters_of(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
 
 
 def run_keys(context: typer.Context, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of runs that were set, as keys of a study, without those left at defaults.
+    """Return the options of runs that were set, as keys of a study, without defaults.
 
     Args:
-        context: Context of the verb.
+        context: Context of the command.
         options: Values of the command line by the names of options.
 
     Raises:
-        UsageError: For a setting that is not NAME=VALUE.
+        UsageError: If a setting is not of the form NAME=VALUE.
     """
     fields = RunOptions.model_fields
     return {
@@ -86,19 +86,19 @@ def run_keys(context: typer.Context, options: Mapping[str, Any]) -> dict[str, An
 
 
 def options_set(context: typer.Context, names: Collection[str]) -> list[str]:
-    """Options that anybody said: a person, the environment or a file of defaults."""
+    """Return options that were set: by the user, the environment or a file of defaults."""
     sources = {name: context.get_parameter_source(name) for name in names}
     return [name for name, source in sources.items() if source and source.name != "DEFAULT"]
 
 
 def given(context: typer.Context) -> list[str]:
-    """Options that stand on the command line: files and the environment are defaults."""
+    """Return options on the command line; values in files and the environment are defaults."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
 
 
 def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - of whatever option it is
-    """A value of the command line as a study's file has it."""
+    """Return a command-line value in the form of a study file."""
     field = RunOptions.model_fields[name]
     if get_origin(field.annotation) is dict:
         return parse_settings(value or [], long_name(field.alias or name))
@@ -106,7 +106,7 @@ def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - of whatever option i
 
 
 def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter:
-    """An option as a parameter of a verb: its type is what the command line can tell apart."""
+    """Return an option as a command's parameter, with a type that the command line can parse."""
     default = field.get_default(call_default_factory=True)
     plain, kind = _plain_type(field.annotation), get_origin(field.annotation)
     flag = long_name(field.alias or name)
@@ -134,12 +134,12 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
 
 
 def _bound(field: FieldInfo, kind: type, name: str) -> int | None:
-    """The least or the largest value of an option; None: there is none."""
+    """Return the minimum or maximum of an option; None if it has none."""
     return next((getattr(bound, name) for bound in field.metadata if isinstance(bound, kind)), None)
 
 
 def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - a type, or a form of one
-    """The type itself of `T | None`, or of a type that something is said of."""
+    """Return the plain type of `T | None`, or of an annotated type."""
     if get_origin(annotation) in (dict, tuple):
         return str
     parts = [part for part in get_args(annotation) if part is not type(None)]

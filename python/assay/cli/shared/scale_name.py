@@ -1,4 +1,4 @@
-"""`--warehouses 10` for `--scale 10`: a workload's own name of its scale is an option of `run`."""
+"""Accepts `--warehouses 10` for `--scale 10`: a workload's own name of its scale as an option."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SCALE = "scale"
-# What a name has to be to be an option: one word.
+# Form of a scale name that can be an option: one word.
 WORD = re.compile(r"[A-Za-z]+")
 OPTION = re.compile(r"--([A-Za-z]+)(=.*)?")
 
 
 class NamedScale(GroupedCommand):
-    """A command of a workload, which takes the workload's own name of its scale."""
+    """A command that accepts the workload's own name of its scale as an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
-        """Says `--scale` where the workload's own name of it stands."""
+        """Replace the workload's own name of its scale by `--scale`."""
         options = {option for parameter in self.params for option in parameter.opts}
         ctx.meta[SCALE] = []
         return super().parse_args(ctx, list(self._plain(args, options, ctx.meta[SCALE])))
@@ -42,7 +42,7 @@ class NamedScale(GroupedCommand):
 
 
 def scale_names() -> set[str]:
-    """Return the workloads' names of their scale, in small letters, where it is a single word."""
+    """Return the workloads' names of their scale, in lower case, if they are a single word."""
     from assay.workloads.discovery import find_workloads
 
     names = (workload.facts.scale_name for workload in find_workloads().values())
@@ -50,10 +50,10 @@ def scale_names() -> set[str]:
 
 
 def check_scale_name(used: list[str], workload: str) -> None:
-    """Refuses another workload's name of its scale.
+    """Refuse another workload's name of its scale.
 
     Raises:
-        UsageError: With this one's own.
+        UsageError: If the name is another workload's; the message has the right name.
     """
     from assay.workloads.discovery import find_workload
 

@@ -1,4 +1,4 @@
-"""Shows what came of several runs, and ends the command as they ended."""
+"""Shows the result of several runs, and ends the command with their exit code."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 def shown(
     made: LoadedStudy, lines: Lines | None = None, *, whole: bool, as_json: bool
 ) -> LoadedStudy:
-    """Shows a study, and returns it.
+    """Show a study, and return it.
 
     Args:
-        made: The study.
-        lines: Makes them of its document, a width, and `whole`; None: those of its article.
-        whole: Every row and table.
-        as_json: The document instead.
+        made: Study with its runs.
+        lines: Makes the lines from its document, a width, and `whole`; None means those of its
+            article.
+        whole: Whether to show every row and table.
+        as_json: Whether to print the document instead.
     """
     from assay.report.study.terminal import article_lines
 
@@ -37,7 +38,7 @@ def shown(
 
 
 def end(made: LoadedStudy) -> None:
-    """Ends the command as the study ended: with 2 if runs failed, with 3 if one is invalid."""
+    """End the command with the study's exit code: 2 if runs failed, 3 if one is invalid."""
     if made.failed:
         complain("some runs failed; the same command tries them again")
         raise typer.Exit(RunFailedError.exit_code)

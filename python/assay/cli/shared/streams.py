@@ -1,4 +1,4 @@
-"""Standard output and error that may be closed, full, or of few letters: a run goes on without."""
+"""Replaces closed or full standard streams, so that a run continues without them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ STANDARD = (0, 1, 2)
 
 
 class Outlet:
-    """A stream that takes everything, also when nobody can have it any more.
+    """A stream that accepts all text, even if it can no longer be written.
 
     Attributes:
-        error: Why what was written did not arrive; None: it did.
+        error: Reason why a text was not written; None if all were.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -24,7 +24,7 @@ class Outlet:
         self.error: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Writes a text; returns its length, as if it had been written."""
+        """Write a text; return its length even if it could not be written."""
         if self.error is None:
             try:
                 self._stream.write(text)
@@ -33,7 +33,7 @@ class Outlet:
         return len(text)
 
     def flush(self) -> None:
-        """Writes what was kept back."""
+        """Write the buffered text."""
         if self.error is None:
             try:
                 self._stream.flush()
@@ -44,7 +44,7 @@ class Outlet:
         return getattr(self._stream, name)
 
     def _give_up(self, error: OSError) -> None:
-        """Has nothing of what is kept back fail once more when the process ends."""
+        """Discard buffered text, so that it does not fail again at the end of the process."""
         self.error = error
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, self._stream.fileno())
@@ -52,15 +52,15 @@ class Outlet:
 
 
 def open_standard_streams() -> None:
-    """Opens those that were closed, so that no file of ours gets their number.
+    """Open closed standard streams, so that no file of Assay gets their descriptors.
 
-    Letters that the terminal's encoding lacks are written as their codes.
+    Characters that the terminal's encoding lacks are written as escapes.
     """
     for number in STANDARD:
         try:
             os.fstat(number)
         except OSError:
-            # The lowest number that is free: this one.
+            # The system uses the lowest free descriptor, which is this one.
             os.open(os.devnull, os.O_RDWR)
     sys.stdout = cast("TextIO", Outlet(_of_all_letters(sys.stdout, 1)))
     sys.stderr = cast("TextIO", Outlet(_of_all_letters(sys.stderr, 2)))
@@ -74,7 +74,7 @@ def _of_all_letters(stream: Any, number: int) -> TextIO:  # noqa: ANN401 - None 
 
 
 def output_error() -> OSError | None:
-    """Return why a result did not arrive; None if it did, or its reader had read enough."""
+    """Return why a result was not written; None if it was, or if its reader closed the pipe."""
     sys.stdout.flush()
     sys.stderr.flush()
     error = getattr(sys.stdout, "error", None)

@@ -1,4 +1,4 @@
-"""Shows how far a study is: one line a run, the run's phases beside it while it lasts."""
+"""Shows the progress of a study: one line per run, with the phases of the current one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH = 40
 
 
 class StudyProgress:
-    """A `StudyTeller` for terminals; without one it prints a line when a run is over."""
+    """A `StudyTeller` for terminals; without a terminal it prints a line at the end of each run."""
 
     def __init__(self, shown: Console, *, one_part: bool = True) -> None:
         self._console = shown
@@ -38,7 +38,7 @@ class StudyProgress:
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
     ) -> None:
-        """A run begins."""
+        """Begin the line of a new run."""
         self.close()
         name = planned.variant if self._one_part else f"{planned.part}  {planned.variant}"
         self._run, self._begun_s = f"{number} of {of}  {name}", time.monotonic()
@@ -48,20 +48,20 @@ class StudyProgress:
             self._status.start()
 
     def failed(self, reason: str) -> None:
-        """The run failed; its reason stands below its line."""
+        """Mark the run as failed; the reason is printed below its line."""
         self.remark(f"failed: {reason}")
         self.close()
 
     def remark(self, text: str) -> None:
-        """Something stands below the line of the run, when it is over."""
+        """Print a remark below the line of the run, after its end."""
         self._remark = " ".join(text.split())
 
     def record(self, directory: Path) -> None:
-        """The record of the run is there from now on."""
+        """Remember the record of the run, which exists from now on."""
         self.partial = directory
 
     def phase(self, name: str, begun_s: float | None = None) -> None:
-        """A new part of the run has begun."""
+        """Show that a new part of the run has begun."""
         del begun_s
         if name != self._phase:
             self._phase = name
@@ -74,7 +74,7 @@ class StudyProgress:
             self._draw(f"{count_text(done)}{of} {unit}")
 
     def close(self) -> None:
-        """Folds the last run."""
+        """End the display of the last run."""
         if self._status is not None:
             self._status.stop()
             self._status = None
@@ -96,7 +96,7 @@ class StudyProgress:
             self._status.update(Text(f"{self._run}  {self._phase}  {amount}{self._left()}"))
 
     def _left(self) -> str:
-        """Return the time that the study has left, as far as is known, and its budget."""
+        """Return the remaining time of the study, as far as known, and its budget."""
         took_s = time.monotonic() - self._begun_s
         text = "" if self._left_s is None else f"  {_clock(max(0.0, self._left_s - took_s))} left"
         if self._budget_s is None:
@@ -105,6 +105,6 @@ class StudyProgress:
 
 
 def _clock(seconds: float) -> str:
-    """Hours where there are some, minutes and seconds."""
+    """Return a duration as hours (if any), minutes and seconds."""
     hours, rest = divmod(round(seconds), 3600)
     return f"{f'{hours}:' if hours else ''}{rest // 60:02d}:{rest % 60:02d}"

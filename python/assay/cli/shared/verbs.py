@@ -1,4 +1,7 @@
-"""The verbs of the command line. A verb's module is imported when the verb is called."""
+"""The commands of `assay`, by section.
+
+A command's module is imported when the command is called.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb, as the list of verbs has it.
+    """A command in the list of commands.
 
     Attributes:
-        section: Under which it is listed.
-        about: In one line.
+        section: Section of the help that lists it.
+        about: Description in one line.
         kind: The class of its command, by module of `assay.cli.shared` and name.
     """
 
@@ -34,7 +37,7 @@ class Verb:
 
 
 MEASURE, EXPLAIN, LOOK, PREPARE = "Measure", "Explain", "Look again", "What there is"
-# Where the modules of a section's verbs are.
+# Packages with the modules of each section's commands.
 ROOMS = {MEASURE: "measuring", EXPLAIN: "explaining", LOOK: "looking", PREPARE: "preparing"}
 SCALED = ("scale_name", "NamedScale")
 VERBS = {
@@ -71,31 +74,34 @@ VERBS = {
 
 
 class LazyVerbs(TyperGroup):
-    """All verbs, each made when it is asked for."""
+    """All commands, each made on its first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
-        """Names, in the order of help."""
+        """Return the names of commands in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
-        """The command of a verb; None if there is no such verb."""
+        """Return the command with this name; None if it does not exist."""
         if cmd_name in VERBS and cmd_name not in self.commands:
             self.commands[cmd_name] = command_of(cmd_name)
         return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
-        """Options before the verb. Without any, a shell's first word does not wait for Pydantic."""
+        """Parse options before the command.
+
+        Without such options, completing the first word does not import Pydantic.
+        """
         return super().parse_args(ctx, args) if args or not ctx.resilient_parsing else []
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - Typer's own
-        """Verbs that begin with what was typed, without importing them; else options."""
+        """Return commands that begin with the typed text, without importing them; else options."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         verbs = (Candidate(name, verb.about) for name, verb in VERBS.items())
         return matching(verbs, incomplete)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
-        """Lists verbs by section, without importing them."""
+        """List commands by section, without importing them."""
         for section in ROOMS:
             named = [(name, verb.about) for name, verb in VERBS.items() if verb.section == section]
             with formatter.section(section):
@@ -103,7 +109,7 @@ class LazyVerbs(TyperGroup):
 
 
 def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its commands' type
-    """The command of a verb, made from the function or the group of its name."""
+    """Return the command made from the function or the group of this name."""
     made = getattr(import_module(module_name(name)), python_name(name))
     letters = import_module("assay.cli.shared.letters")
     if isinstance(made, typer.Typer):
@@ -116,12 +122,12 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its co
 
 
 def module_name(verb: str) -> str:
-    """Return the name of the module that has a verb's options."""
+    """Return the name of the module with a command's options."""
     return f"assay.cli.{ROOMS[VERBS[verb].section]}.{python_name(verb)}"
 
 
 def python_name(verb: str) -> str:
-    """Return the name of a verb's function and module: `try` is a word of Python, so `try_`."""
+    """Return the Python name of a command's function and module: `try` is a keyword, so `try_`."""
     return f"{verb}_" if iskeyword(verb) else verb
 
 

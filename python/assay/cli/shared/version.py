@@ -6,7 +6,7 @@ from assay.cli.shared.output import say, say_json
 
 
 def say_version(*, as_json: bool) -> None:
-    """Prints our version, with JSON also those of the engines' adapters."""
+    """Print Assay's version; with JSON also the versions of the engines' adapters."""
     from assay.version import VERSION
 
     if not as_json:

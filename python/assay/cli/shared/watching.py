@@ -1,4 +1,4 @@
-"""Progress of several runs at a terminal: remarks, downloads of engines, a line a run."""
+"""Shows the progress of several runs at a terminal: remarks, downloads, a line per run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Watching:
     """A `Watcher` for terminals."""
 
     def remark(self, text: str) -> None:
-        """A line on stderr."""
+        """Print a line on stderr."""
         complain(text)
 
     @contextmanager
     def obtaining(self) -> Iterator[Progress]:
-        """Shows what comes, a line a phase."""
+        """Show downloads, with one line per phase."""
         progress = Progress(console())
         try:
             yield progress
@@ -34,7 +34,7 @@ class Watching:
 
     @contextmanager
     def making(self, directory: Path, *, one_part: bool) -> Iterator[StudyProgress]:
-        """Shows a line a run; an early end is reported with what is kept, then raised again."""
+        """Show one line per run; report an early end with what is kept, and raise it again."""
         progress = StudyProgress(console(), one_part=one_part)
         try:
             yield progress

@@ -1,7 +1,7 @@
 """Addresses of a database behind JDBC: URL, driver properties, the bridge's socket.
 
 Keys of an address: `url`, `properties`, `setup` (statements that each connection executes first),
-`socket`. It may hold a password, so it goes over sockets only.
+`socket`. An address may hold a password, so it is sent over sockets only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 USER_VARIABLE = "JDBC_USER"
 PASSWORD_VARIABLE = "JDBC_PASSWORD"  # noqa: S105 - where it is, not what it is
-# A shorter secret blotted out would leave no message readable.
+# Hiding a shorter secret would make messages unreadable.
 SECRET_MIN = 3
 _URL = re.compile(r"jdbc:[\w.+-]+:\S*")
 _ASSIGNED = re.compile(r"(?i)([\w.-]+)=([^&;/\s]*)")
@@ -31,10 +31,10 @@ _THIN = re.compile(r":[^/@:\s]+/([^/@\s]\S*)@")
 
 
 def read_dsn(dsn: str) -> Address:
-    """The address that a JDBC URL names; user and password may be in the environment.
+    """Return the address in a JDBC URL; user and password may be in the environment.
 
     Raises:
-        EngineError: If the text is not a valid DSN. The message does not quote it.
+        EngineError: If the text is not a valid DSN. The error message does not quote it.
     """
     if not _URL.fullmatch(dsn):
         raise EngineError(

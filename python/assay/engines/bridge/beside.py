@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 ACCOUNT = "bridge"
 SOCKET = "bridge.sock"
 CLASSES = "bridge"
-# The encoding of paths, and nothing else of ours: drivers read what they find in an environment.
+# The encoding of paths only: JDBC drivers read environment variables that they find.
 ENVIRONMENT = {"LANG": "C.UTF-8"}
 
 
 def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Path:
-    """Starts a bridge that has these drivers and returns its socket, which is open to us alone.
+    """Start a bridge with these drivers and return its socket, which only Assay can access.
 
     Args:
         launcher: Launcher of the server's instance.
-        java: The program, see `jre.find_java`.
+        java: Path of the Java program, see `jre.find_java`.
         drivers: Jars, or directories with unpacked jars.
 
     Raises:
-        EngineError: If the bridge cannot be started. The message says how to fix it.
+        EngineError: If the bridge cannot be started. The error message says how to fix it.
     """
     socket = launcher.scratch / SOCKET
     socket.unlink(missing_ok=True)
@@ -41,12 +41,12 @@ def start_bridge(launcher: Launcher, java: Path, drivers: Sequence[Path]) -> Pat
 
 
 def _copied(jars: Sequence[Path], launcher: Launcher) -> list[Path]:
-    """Copies for the user of the programs, to whom our own directories may be closed."""
+    """Copy jars for the user that programs run as, who may lack access to Assay's directories."""
     place = launcher.scratch / CLASSES
     try:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
-        # Drivers may have the same name and lie in different directories.
+        # Drivers in different directories may have the same file name.
         copies = [place / f"{number}-{jar.name}" for number, jar in enumerate(jars)]
         for jar, copy in zip(jars, copies, strict=True):
             check_readable(jar)

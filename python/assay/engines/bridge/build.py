@@ -1,7 +1,8 @@
 """Builds the bridge's jar from its source: `python build.py [--optional] [FILE.jar]`.
 
-With the host's `javac`; where there is none, with Eclipse's compiler, which `mvn` fetches and any
-runtime runs. It imports nothing of ours, so that it can be run before anything is installed.
+The build uses the host's `javac`, or else Eclipse's compiler, which `mvn` downloads and any Java
+runtime executes. This file imports nothing of Assay, so that it can run before anything is
+installed.
 """
 
 from __future__ import annotations
@@ -19,18 +20,24 @@ HERE = Path(__file__).parent
 JAR = HERE / "bridge.jar"
 RELEASE = "17"
 OPTIONAL = "--optional"
-# Zip has no earlier time; a fixed one makes equal sources an equal jar.
+# Zip files store no earlier time; a fixed time makes the jar reproducible.
 TIME = (1980, 1, 1, 0, 0, 0)
 COMPILER = "org.eclipse.jdt:ecj:3.38.0"
 COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 
 
 class NoCompilerError(Exception):
-    """Raised if this host has no Java compiler. The message says how to get one."""
+    """Error for a host without a Java compiler.
+
+    The error message says how to get one.
+    """
 
 
 def main(arguments: list[str]) -> int:
-    """Builds the jar. With `--optional` a missing compiler is not an error."""
+    """Build the jar.
+
+    With `--optional` a missing compiler is not an error.
+    """
     files = [argument for argument in arguments if argument != OPTIONAL]
     try:
         build(Path(files[0]) if files else JAR)
@@ -44,7 +51,7 @@ def main(arguments: list[str]) -> int:
 
 
 def build(jar: Path) -> None:
-    """Compiles the sources beside this file into a jar.
+    """Compile the Java sources beside this file into a jar.
 
     Raises:
         NoCompilerError: If the host has no compiler.
@@ -90,7 +97,7 @@ def _compiler(place: Path) -> list[str]:
 
 
 def _java() -> Path | None:
-    """The host's runtime, or the one of a package of ours."""
+    """Return the host's Java runtime, or the one from a package; None without any."""
     program = shutil.which("java")
     if program is not None:
         return Path(program).resolve()

@@ -19,16 +19,16 @@ _MAVEN = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 
 
 def is_maven_name(named: str) -> bool:
-    """Return True for `group:artefact:version`, which no path with a directory looks like."""
+    """Return True for `group:artefact:version`, a name that no path with a directory has."""
     return _MAVEN.fullmatch(named) is not None
 
 
 def find_driver(named: str, cache: Path) -> Path:
-    """A driver by its file, or by its name of Maven: `group:artefact:version`.
+    """Return the path of a driver, given its file or its Maven name `group:artefact:version`.
 
     Raises:
-        EngineError: If the driver is neither, or cannot be downloaded. The message says how to fix
-            it.
+        EngineError: If the text names neither a file nor a Maven artefact, or if the driver cannot
+            be downloaded. The error message says how to fix it.
     """
     file = Path(named)
     if file.exists():
@@ -48,12 +48,12 @@ def obtain_driver(
 
     Args:
         package: `group:artefact:version`.
-        cache: Directory of obtained products.
-        sha256: SHA-256 of its file, by name; pinned.
+        cache: Directory of downloaded products.
+        sha256: Pinned SHA-256 of the driver's file, by name.
         tell: Receives the progress of the download.
 
     Raises:
-        EngineError: If the driver cannot be obtained. The message says how to fix it.
+        EngineError: If the driver cannot be obtained. The error message says how to fix it.
     """
     _, artefact, version = package.split(":")
     product = ProductFacts(

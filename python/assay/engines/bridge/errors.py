@@ -1,10 +1,10 @@
-"""Errors that the bridge reports."""
+"""Error classes for failures that the bridge reports."""
 
 from __future__ import annotations
 
 from assay.engines.contract import EngineError
 
-# As standard SQL has it, for a connection that broke.
+# SQLSTATE of standard SQL for a broken connection.
 CONNECTION_LOST = "08006"
 GENERAL = "HY000"
 
@@ -15,7 +15,7 @@ class BridgeError(EngineError):
     Attributes:
         sqlstate: SQLSTATE of the error; `HY000` if the driver reports none.
         vendor_code: The vendor's error number; 0 without one.
-        lost: Whether the connection is gone.
+        lost: Whether the connection is broken.
         retryable: Whether the statement may succeed when it is sent again.
     """
 
@@ -36,7 +36,7 @@ class BridgeError(EngineError):
 
 
 def gone(reason: object) -> BridgeError:
-    """The bridge itself does not answer."""
+    """Return the error for a bridge that does not answer."""
     return BridgeError(
         f"the bridge to the JDBC driver is gone ({reason}): its log says why",
         CONNECTION_LOST,

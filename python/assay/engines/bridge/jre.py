@@ -16,7 +16,7 @@ from assay.engines.obtaining import obtain
 if TYPE_CHECKING:
     from assay.engines.contract import Tell
 
-# From which on Java has Unix sockets.
+# The first Java version with Unix sockets.
 VERSION_MIN = 17
 LOOK_PATIENCE_S = 20.0
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
@@ -42,13 +42,13 @@ def find_java(cache: Path, tell: Tell = tell_nobody, whose: str = "JDBC drivers"
     """Return the `java` program: from JAVA_HOME, from PATH, or from a downloaded runtime.
 
     Args:
-        cache: Directory of obtained products.
+        cache: Directory of downloaded products.
         tell: Receives the progress of the download.
-        whose: Name of the engine that needs it, for errors.
+        whose: Name of the engine that needs Java, for errors.
 
     Raises:
-        EngineError: If there is no runtime and none can be downloaded. The message says how to fix
-            it.
+        EngineError: If the host has no runtime and none can be downloaded. The error message says
+            how to fix it.
     """
     for program in _candidates():
         if _version(program) >= VERSION_MIN:

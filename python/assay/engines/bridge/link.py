@@ -1,6 +1,8 @@
-"""A connection to a database through the bridge, for administration and loading. It blocks.
+"""A connection to a database through the bridge, for administration and loading.
 
-The sessions that are measured are the driver's own (`_core.JdbcSession`) and speak the same way.
+Calls of a link block.
+
+Measured sessions are the driver's own (`_core.JdbcSession`) and use the same protocol.
 """
 
 from __future__ import annotations
@@ -27,16 +29,18 @@ if TYPE_CHECKING:
 
 LOST, RETRYABLE = 1, 2
 AS_TEXT = 2
-# The number of the statement that is asked; it is defined anew each time.
+# Number of the statement to execute, which is defined again for each call.
 ASKED = 0
 FIRST_OF_SEVERAL = 1
 
 
 class Link:
-    """One connection. One thread at a time, but for `cancel`.
+    """One connection through the bridge.
+
+    Only one thread at a time may use it, except for `cancel`.
 
     Attributes:
-        number: The bridge's number of this connection.
+        number: Number by which the bridge identifies this connection.
         product, version: Product and version of the database, as its driver reports them.
         driver: Name and version of the driver.
     """
@@ -52,16 +56,16 @@ class Link:
 
     @classmethod
     def connect(cls, address: Address) -> Self:
-        """Connects to the database.
+        """Connect to the database.
 
         Args:
-            address: `socket` of the bridge, `url` of the database, and perhaps `properties` (of
+            address: `socket` of the bridge, `url` of the database, and optionally `properties` (of
                 the driver: `user`, `password`, ...) and `setup`, statements that every connection
                 executes first.
 
         Raises:
-            BridgeError: If the bridge is not there, has no driver for the URL, or the database
-                refuses. No password stands in it.
+            BridgeError: If the bridge does not run or has no driver for the URL, or if the database
+                refuses. The error message contains no password.
         """
         line = Line(reached(address))
         try:
@@ -77,23 +81,28 @@ class Link:
         """Execute a statement with `?` for bound values; return the rows of its last result.
 
         Raises:
-            BridgeError: If the database refuses it. The message is the database's.
+            BridgeError: If the database refuses it. The error message is the database's.
         """
         columns, rows = self._rows(sql, bound, 0)
         width = len(columns)
         return values.table(columns, [values.row(body, width) for body in rows])
 
     def run(self, sql: str, bound: Sequence[object] = ()) -> None:
-        """Executes a statement. Raises `BridgeError` with the database's message."""
+        """Execute a statement.
+
+        Raises `BridgeError` with the database's message.
+        """
         self._rows(sql, bound, 0)
 
     def together(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
-        """Executes statements with their values as one operation, up to the first failure.
+        """Execute statements with their values as one operation, up to the first failure.
 
-        `begin`, `commit` and `rollback` steer its transaction, which is rolled back if it fails.
+        `begin`, `commit` and `rollback` control its transaction, which is rolled back after a
+        failure.
 
         Raises:
-            BridgeError: If the database refuses a statement, or the transaction was left open.
+            BridgeError: If the database refuses a statement, or a transaction is still open at the
+                end.
         """
         asked = [
             piece
@@ -108,7 +117,10 @@ class Link:
         self.exchange([*asked, *message(b"X", INTEGER.pack(len(statements)), *executed)])
 
     def text(self, sql: str) -> list[list[str | None]]:
-        """Rows with every value as the driver prints it. Raises `BridgeError`."""
+        """Return rows with every value as text, as the driver prints it.
+
+        Raises `BridgeError`.
+        """
         columns, rows = self._rows(sql, (), AS_TEXT)
         typed_rows = [values.row(body, len(columns)) for body in rows]
         return [[values.printed(value) for value in row] for row in typed_rows]
@@ -116,24 +128,24 @@ class Link:
     def load(
         self, insert_sql: str, reader: pa.RecordBatchReader, streams: int, at_once: int = 10_000
     ) -> int:
-        """Inserts all rows over several connections of their own. Returns the number of rows.
+        """Insert all rows over several new connections, and return their number.
 
-        A batch of the reader is a transaction; `at_once` of its rows are one array insert. When
-        it fails, some batches may be in the table.
+        Each batch of the reader is one transaction; `at_once` of its rows are one array insert.
+        After a failure, some batches may be in the table.
 
         Args:
             insert_sql: Statement with a `?` for each column of the reader.
-            reader: Numbers, decimals, dates, timestamps, texts, bytes, booleans.
-            streams: Connections; each executes the address's `setup` first.
-            at_once: Rows.
+            reader: Rows of numbers, decimals, dates, timestamps, texts, bytes or booleans.
+            streams: Number of connections; each executes the address's `setup` first.
+            at_once: Number of rows in one array insert.
 
         Raises:
-            BridgeError: If the database refuses it. The message is the database's.
+            BridgeError: If the database refuses it. The error message is the database's.
         """
         return load(lambda: Link.connect(self._address), insert_sql, reader, streams, at_once)
 
     def cancel(self) -> None:
-        """Ends the statement that is executed now, from any thread."""
+        """Cancel the current statement, from any thread."""
         line = Line(reached(self._address))
         try:
             line.send(message(b"K", INTEGER.pack(self.number)))
@@ -142,7 +154,7 @@ class Link:
             line.close()
 
     def close(self) -> None:
-        """Ends the connection, with all that it holds."""
+        """Close the connection and release its resources."""
         self._line.close()
 
     def __enter__(self) -> Self:
@@ -157,14 +169,14 @@ class Link:
         self.close()
 
     def exchange(self, pieces: Sequence[bytes | memoryview]) -> list[tuple[bytes, bytes]]:
-        """Sends messages that are answered once; all that came, but for the end of it."""
+        """Send messages that get one answer; return all messages of the answer except its end."""
         self._line.send(pieces)
         return self._answered(self._line)
 
     def _rows(
         self, sql: str, bound: Sequence[object], flags: int
     ) -> tuple[list[tuple[str, int]], list[bytes]]:
-        """Columns and rows of the last result that has any."""
+        """Return the columns and rows of the last result that has any."""
         number = INTEGER.pack(ASKED)
         defined = message(b"S", number, bytes((flags,)), text(sql))
         asked = message(b"X", INTEGER.pack(1), number, values.sent(bound))
@@ -217,7 +229,10 @@ class Link:
 
 
 def reached(address: Address) -> socket.socket:
-    """Return a connection to the bridge itself. Raises `BridgeError` without one."""
+    """Return a connection to the bridge itself.
+
+    Raises `BridgeError` if the bridge does not answer.
+    """
     try:
         return connected(Path(address["socket"]))
     except OSError as error:

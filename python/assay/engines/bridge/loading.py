@@ -1,4 +1,4 @@
-"""Rows into a table by array inserts: Arrow's columns go to the bridge as they are."""
+"""Loads rows into a table by array inserts: the bridge receives Arrow's columns unchanged."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ OFFSET_BYTES = 4
 
 
 class Exchanges(Protocol):
-    """A link to the bridge, as far as loading needs one."""
+    """The part of a link to the bridge that loading needs."""
 
     def exchange(self, pieces: Sequence[bytes | memoryview]) -> list[tuple[bytes, bytes]]:
-        """Sends messages that are answered once; all that came."""
+        """Send messages that get one answer; return all messages of the answer."""
         ...
 
 
@@ -75,7 +75,7 @@ def _columns(batch: pa.RecordBatch) -> Iterator[bytes | memoryview]:
 def _column(array: pa.Array) -> Iterator[bytes | memoryview]:
     column = _sendable(array)
     if column.offset:
-        # Joined to an empty one it is copied, and begins where its buffers begin.
+        # Concatenation with an empty array copies the column, so that its buffers have no offset.
         column = pa.concat_arrays([column, column[:0]])
     decimals = pa.types.is_decimal128(column.type)
     kind = values.DECIMAL if decimals else KINDS[column.type]
@@ -104,7 +104,10 @@ def _texts(count: int, places: pa.Buffer, held: pa.Buffer | None) -> Iterator[by
 
 
 def _sendable(column: pa.Array) -> pa.Array:
-    """The column as one of the types that are sent. Raises `BridgeError` if it is none."""
+    """Return the column cast to a type that can be sent.
+
+    Raises `BridgeError` if no type fits.
+    """
     kind = column.type
     if kind in KINDS or pa.types.is_decimal128(kind):
         return column

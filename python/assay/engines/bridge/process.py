@@ -1,7 +1,7 @@
 """Starts the bridge's process.
 
-Nothing of a database is in its command line, its environment or its log: who connects brings the
-URL and the password along, over a socket in a directory that is closed to others.
+The bridge's command line, environment and log hold nothing of a database. Clients send the URL and
+the password over a socket in a private directory.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ JAR = Path(__file__).parent / "bridge.jar"
 MAIN = "assay.bridge.Bridge"
 START_PATIENCE_S = 30.0
 LOOK_S = 0.02
-# The bytes that a path of a Unix socket may have in Linux.
+# Maximum length in bytes of a Unix socket's path in Linux.
 PATH_BYTES_MAX = 107
 OPTIONS = (
-    # Dates of drivers without an offset, and those with one, are of the same clock.
+    # Drivers' dates with and without an offset then use the same time zone.
     "-Duser.timezone=UTC",
     "-Dfile.encoding=UTF-8",
     "-Djava.awt.headless=true",
-    # One collector's thread: its work is never as long as that of the database.
+    # One thread for garbage collection: the bridge does little work compared with the database.
     "-XX:+UseSerialGC",
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",
@@ -36,16 +36,15 @@ OPTIONS = (
 
 
 def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
-    """The command line of a bridge that listens on a socket, to be started in its directory.
+    """Return the command line of a bridge that listens on a socket in its working directory.
 
     Args:
-        java: The program.
-        jars: `JAR` and the drivers, which may also be directories that jars were unpacked into.
-        path: Path of the socket; its directory is closed to others, and the process may write
-            there.
+        java: Path of the Java program.
+        jars: `JAR` and the drivers, which may also be directories of unpacked jars.
+        path: Path of the socket, in a private directory that the process may write to.
 
     Raises:
-        EngineError: If a jar is not there, or the bridge was not built.
+        EngineError: If a jar is missing, or the bridge was not built.
     """
     for file in jars:
         check_readable(file)
@@ -56,7 +55,9 @@ def command(java: Path, jars: Sequence[Path], path: Path) -> list[str]:
 
 
 def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
-    """Waits until a bridge listens. `last_words` is None while its process lives.
+    """Wait until a bridge listens on its socket.
+
+    `last_words` returns None while the bridge's process lives.
 
     Raises:
         EngineError: If the process ended, or does not listen in time.
@@ -83,7 +84,10 @@ def _listens(path: Path) -> bool:
 
 
 def connected(path: Path) -> socket.socket:
-    """A line to what listens on a socket, however long its path is. Raises `OSError`."""
+    """Return a connection to a Unix socket, whose path may be of any length.
+
+    Raises `OSError`.
+    """
     peer = socket.socket(socket.AF_UNIX)
     try:
         directory = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
@@ -98,7 +102,7 @@ def connected(path: Path) -> socket.socket:
 
 
 def check_readable(file: Path) -> None:
-    """Raises `EngineError` for a jar that is not there, with the mend."""
+    """Raise `EngineError` with a remedy for a jar that does not exist."""
     if file == JAR and not file.is_file():
         raise EngineError(f"{file} is not there: `make setup` builds it.")
     if not file.exists():

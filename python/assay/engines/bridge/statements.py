@@ -1,4 +1,4 @@
-"""SQL as JDBC takes it: one statement at a time, `?` where a value goes."""
+"""Converts SQL for JDBC: one statement at a time, with `?` for each value."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ _SQL = SqlText(comment=r"--[^\n]* | /\*.*?\*/", opaque=r"""'(?:[^']|'')*' | "(?:
 
 
 def split(sql: str) -> list[str]:
-    """The statements of a file, without comments and the semicolons between them."""
+    """Return the statements of a file, without comments and separating semicolons."""
     return _SQL.split(sql)
 
 
 def execute(link: Link, statement: str, title: str) -> None:
-    """Executes a statement. Raises `EngineError` with it, and with who refuses it."""
+    """Execute a statement.
+
+    Raises `EngineError` with the statement, and with the name of the product that refuses it.
+    """
     try:
         link.run(statement)
     except EngineError as error:
@@ -31,19 +34,19 @@ def execute(link: Link, statement: str, title: str) -> None:
 
 
 def marked(text: str) -> tuple[str, list[int]]:
-    """A statement with `?` for each `$1`, `$2`, ...; and which value goes where, from 0."""
+    """Return a statement with `?` for each `$1`, `$2`, ..., and each value's position, from 0."""
     order = [part for part in _SQL.pieces(text) if isinstance(part, int)]
     return _SQL.written(text, lambda _: "?"), order
 
 
 def bound(text: str, values: Sequence[object]) -> tuple[str, list[object]]:
-    """Return a statement with `?` marks and its values in their order, as `Link.ask` takes them."""
+    """Return a statement with `?` marks and its values in order, for `Link.ask`."""
     made, order = marked(text)
     return made, [values[place] for place in order]
 
 
 def marked_script(script: Script) -> Script:
-    """The script with `?` for values, as the driver's sessions take it."""
+    """Return the script with `?` for values, for the driver's sessions."""
     operations = []
     for operation in script.operations:
         statements = []

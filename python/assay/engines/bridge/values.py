@@ -1,6 +1,7 @@
-"""Values as the bridge has them: a byte that says of which kind one is, then the value.
+"""Converts the bridge's values: a byte for the kind, then the value.
 
-A value is of the kind that the driver hands it out as; a column has the type that holds them all.
+Each value has the kind in which the driver returns it; a column has the type that fits all its
+values.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ EPOCH_TIME = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 LOW_BITS, LOW_MASK = 64, (1 << 64) - 1
-# Types of `java.sql.Types` for columns that hold nothing but NULL.
+# Types of `java.sql.Types` for columns whose values are all NULL.
 TYPES = {
     **dict.fromkeys((-6, 5, 4, -5), pa.int64()),
     **dict.fromkeys((6, 7, 8), pa.float64()),
@@ -48,36 +49,39 @@ PLAIN = {
     BYTES: pa.binary(),
 }
 
-# Kind and value; dates in days and times in microseconds since 1970.
+# Kind and value; dates are days and times microseconds since 1970.
 TypedValue = tuple[int, object]
 
 
 def described(body: bytes) -> list[tuple[str, int]]:
-    """Names and types (of `java.sql.Types`) of a result's columns."""
+    """Return the names and types (of `java.sql.Types`) of a result's columns."""
     reader = Body(body)
     return [(reader.text(), reader.integer()) for _ in range(reader.integer())]
 
 
 def row(body: bytes, columns: int) -> list[TypedValue]:
-    """The values of one row."""
+    """Return the values of one row."""
     reader = Body(body)
     return [_read_value(reader) for _ in range(columns)]
 
 
 def table(columns: Sequence[tuple[str, int]], rows: Sequence[Sequence[TypedValue]]) -> pa.Table:
-    """All rows of a result; columns may have the same name."""
+    """Return all rows of a result; columns may have the same name."""
     cells: Iterable[Sequence[TypedValue]] = zip(*rows, strict=True) if rows else [()] * len(columns)
     arrays = [_array(values, kind) for values, (_, kind) in zip(cells, columns, strict=True)]
     return pa.Table.from_arrays(arrays, names=[name for name, _ in columns])
 
 
 def sent(values: Sequence[object]) -> bytes:
-    """The values of one statement. Raises `BridgeError` for one of an unknown type."""
+    """Return the values of one statement in the bridge's format.
+
+    Raises `BridgeError` for a value of an unknown type.
+    """
     return struct.pack(">i", len(values)) + b"".join(map(_sent, values))
 
 
 def printed(typed: TypedValue) -> str | None:
-    """A value in digits and letters; None for NULL."""
+    """Return a value as text; None for NULL."""
     kind, value = typed
     if kind == DATE and isinstance(value, int):
         return (EPOCH + datetime.timedelta(days=value)).isoformat()
@@ -132,7 +136,7 @@ def _array(values: Sequence[TypedValue], declared: int) -> pa.Array:
         try:
             return pa.array(numbers, pa.decimal128(DECIMAL_DIGITS, max(scale, 0)))
         except pa.ArrowInvalid:
-            pass  # Some have many digits before the point, others behind it.
+            pass  # Some decimals have many digits before the point, others after it.
     return pa.array([printed(typed) for typed in values], pa.string())
 
 

@@ -1,6 +1,6 @@
-"""Messages of the bridge: a tag, the length of what follows it with its own four bytes, a body.
+"""Messages of the bridge: a tag, a length that includes its own four bytes, and a body.
 
-Numbers are big-endian; texts and bytes have their length in four bytes before them.
+Numbers are big-endian; texts and bytes are preceded by their length in four bytes.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ RECEIVE_BYTES = 1 << 18
 
 
 def text(value: str) -> bytes:
-    """A text as it is sent."""
+    """Return a text in the bridge's format."""
     encoded = value.encode()
     return LENGTH.pack(len(encoded)) + encoded
 
 
 def message(tag: bytes, *parts: bytes | memoryview) -> list[bytes | memoryview]:
-    """A message in pieces that are sent one after another, so that large ones are not copied."""
+    """Return a message as pieces to send one after another, so that large ones are not copied."""
     size = sum(len(part) for part in parts)
     return [HEADER.pack(tag[0], size + LENGTH.size), *parts]
 
 
 class Body:
-    """Reads the fields of a message, in its order."""
+    """Reads the fields of a message in order."""
 
     def __init__(self, held: bytes | memoryview) -> None:
         self._held = memoryview(held)
         self._at = 0
 
     def byte(self) -> int:
-        """An unsigned byte."""
+        """Read an unsigned byte."""
         self._at += 1
         return self._held[self._at - 1]
 
@@ -59,18 +59,18 @@ class Body:
         return int(value)
 
     def blob(self) -> bytes:
-        """Bytes with their length before them."""
+        """Read bytes with their length before them."""
         size = self.integer()
         self._at += size
         return bytes(self._held[self._at - size : self._at])
 
     def text(self) -> str:
-        """A text with its length before it."""
+        """Read a text with its length before it."""
         return self.blob().decode()
 
 
 class Line:
-    """A connected socket. One thread at a time."""
+    """A connected socket, used by one thread at a time."""
 
     def __init__(self, peer: socket.socket) -> None:
         self._peer = peer
@@ -78,7 +78,10 @@ class Line:
         self._at = 0
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> None:
-        """Sends messages. Raises `BridgeError` if the connection is closed."""
+        """Send messages to the bridge.
+
+        Raises `BridgeError` if the connection is closed.
+        """
         try:
             for piece in _gathered(pieces):
                 self._peer.sendall(piece)
@@ -86,7 +89,10 @@ class Line:
             raise gone(error.strerror or error) from error
 
     def receive(self) -> tuple[bytes, bytes]:
-        """Waits for a message: its tag and body. Raises `BridgeError` at the end of the line."""
+        """Wait for a message and return its tag and body.
+
+        Raises `BridgeError` if the connection ends.
+        """
         self._fill(HEADER.size)
         tag, length = HEADER.unpack_from(self._held, self._at)
         size = 1 + length
@@ -96,7 +102,7 @@ class Line:
         return bytes((tag,)), bytes(self._held[begin : self._at])
 
     def close(self) -> None:
-        """Closes the socket; whoever waits at it hears the end."""
+        """Close the socket; a waiting thread receives the end of the connection."""
         self._peer.close()
 
     def _fill(self, size: int) -> None:
@@ -115,7 +121,7 @@ class Line:
 
 
 def _gathered(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """Small pieces together, large ones alone."""
+    """Yield small pieces joined together, and large ones alone."""
     small = bytearray()
     for piece in pieces:
         if len(piece) < HEADER.size << 10:

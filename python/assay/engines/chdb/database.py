@@ -1,6 +1,6 @@
 """The connections of one instance: one for administration, and one per session.
 
-The library serves one directory a process, for as long as it has a connection.
+The library serves one directory per process, as long as it has a connection.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MEMORY = ":memory:"
 OWN = "assay"
-# What would end a value, for settings are given as those of an address.
+# Characters that end a value, because settings are passed like parameters of a URL.
 SEPARATORS = "&?#"
 
 
@@ -32,10 +32,10 @@ class Database:
 
     Args:
         path: The directory.
-        settings: Settings of the library and of each query; names are not looked at here.
+        settings: Settings of the library and of each query; their names are not checked here.
 
     Raises:
-        EngineError: If the library refuses. The message is the library's.
+        EngineError: If the library refuses. The error message is the library's.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
@@ -46,35 +46,35 @@ class Database:
         self.own = self.connection(OWN)
 
     def connection(self, comment: str) -> Connection:
-        """A further connection, whose queries have a comment that tells them apart."""
+        """Return a further connection, whose queries have this comment to distinguish them."""
         made = connected(str(self.path), {**self._settings, "log_comment": comment})
         self._open.append(made)
         return made
 
     def again(self, connection: Connection, comment: str) -> Connection:
-        """Return a connection that replaces one that must not be used any more."""
+        """Return a connection that replaces one that can no longer be used."""
         self._open.remove(connection)
         made = self.connection(comment)
         connection.close()
         return made
 
     def session_comment(self) -> str:
-        """A comment for the queries of one more session."""
+        """Return the comment for the queries of a further session."""
         self._sessions += 1
         return f"{OWN}-{self._sessions}"
 
     def close(self) -> None:
-        """Closes all connections; with the last one the library lets go of the directory."""
+        """Close all connections, after which the library releases the directory."""
         for connection in self._open:
             connection.close()
         self._open.clear()
 
 
 def connected(path: str, settings: Mapping[str, str]) -> Connection:
-    """A connection to a directory, or to memory.
+    """Return a connection to a directory, or to a database in memory.
 
     Raises:
-        EngineError: If the library refuses. The message is the library's.
+        EngineError: If the library refuses. The error message is the library's.
     """
     from chdb import ChdbError
     from chdb.state.sqlitelike import Connection
@@ -93,7 +93,7 @@ def asked(
     """Return all rows of a statement as an Arrow table; None without a result.
 
     Raises:
-        ChdbError: If ClickHouse refuses the statement. The message is ClickHouse's.
+        ChdbError: If ClickHouse refuses the statement. The error message is ClickHouse's.
     """
     result = connection.query(text, "ArrowStream", params=values)
     if not len(result):
@@ -102,10 +102,11 @@ def asked(
 
 
 def checked(settings: Mapping[str, str]) -> None:
-    """Refuses settings that the library would pass over in silence or misread.
+    """Raise an error for settings that the library would silently ignore or misread.
 
     Raises:
-        EngineError: If a setting is unknown. The message names it and the most similar one.
+        EngineError: If a setting is unknown. The error message names it and the most similar
+            setting.
     """
     if not settings:
         return
@@ -118,5 +119,5 @@ def checked(settings: Mapping[str, str]) -> None:
     for name in settings:
         if name not in names:
             raise EngineError(f"chDB has no setting {name!r}; {suggestion(name, names)}")
-    # A wrong value is an error of the connection.
+    # A connection with a wrong value fails.
     connected(MEMORY, settings).close()

@@ -1,4 +1,4 @@
-"""chDB: opened in the host process, loaded from Arrow streams, a connection a session."""
+"""chDB: opened in the host process, loaded from Arrow streams, with one connection per session."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PACKAGE = "chdb-core"
 class ChdbEngine:
     """The engine chDB; implements `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more.
 
-    The library has half a gigabyte of code: it is imported where it is used.
+    The library has half a gigabyte of code, so it is imported only where it is used.
     """
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Checks that the wheel has the pinned and requested version."""
+        """Check that the installed wheel has the pinned and requested version."""
         del tell
         try:
             version = importlib.metadata.version(PACKAGE)
@@ -55,18 +55,18 @@ class ChdbEngine:
         return Product(version, origin={"package": f"{PACKAGE} {version}"})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Opens an empty database in memory with the settings."""
+        """Check the settings by opening an empty database in memory with them."""
         del product
         checked(settings)
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Opens the directory of `place`, and creates its content if it is empty."""
+        """Open the directory of `place`, and create its content if it is empty."""
         checked(settings)
         all_settings = {**self._facts.settings, "tmp_path": str(place.scratch), **settings}
         return Instance(dict(settings), Database(place.data, all_settings), place)
 
     def stop(self, instance: Instance) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         _database(instance).close()
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -76,7 +76,7 @@ class ChdbEngine:
         return {row["name"]: row["value"] for row in settings if not is_secret(row["name"])}
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client."""
+        """Return one connection per client."""
         from assay.engines.chdb.session import ChdbSession
 
         database, facts = _database(instance), json.dumps(script.facts())
@@ -92,39 +92,39 @@ class ChdbEngine:
         return ChdbPlans(_database(instance))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN ANALYZE."""
+        """Return the plan in a text of ClickHouse's EXPLAIN ANALYZE."""
         return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs statements of a workload's schema."""
+        """Run statements of a workload's schema."""
         from assay.engines.chdb import loading
 
         loading.run(_database(instance), sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs statements one by one; each is done when the next one begins."""
+        """Run statements one by one; each statement completes before the next one begins."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Has files written to disk; parts stay as the statements left them."""
+        """Flush files to disk; table parts stay as the statements left them."""
         from assay.engines.chdb import loading
 
         loading.write_out(_database(instance).path)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Appends an Arrow stream to a table, on one connection, so that rows keep their order."""
+        """Append an Arrow stream to a table on one connection, so that rows keep their order."""
         from assay.engines.chdb import loading
 
         del streams
         loading.fill(_database(instance), table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table."""
+        """Return the number of rows of a table."""
         counted = asked(_database(instance).own, file_text("count.sql", table=quoted(table)))
         return 0 if counted is None else int(counted["rows"][0].as_py())
 
     def finish_load(self, instance: Instance) -> None:
-        """Merges each table into one part with statistics, and has it written to disk."""
+        """Merge each table into one part with statistics, and flush it to disk."""
         from assay.engines.chdb import loading
 
         loading.merge(_database(instance))
@@ -137,5 +137,5 @@ def _database(instance: Instance) -> Database:
 
 
 def engine(facts: EngineFacts) -> ChdbEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return ChdbEngine(facts)

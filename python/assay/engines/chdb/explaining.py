@@ -1,4 +1,4 @@
-"""Asks ClickHouse for plans, in the host, on a connection of its own."""
+"""Reads plans from ClickHouse in the host process, on a separate connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from assay.engines.chdb.database import Database
 
-# EXPLAIN ANALYZE executes what it explains, and nothing can be taken back.
+# EXPLAIN ANALYZE executes its statement, and ClickHouse cannot roll back.
 READS = re.compile(r"(?is)(?:\s|--[^\n]*\n|\()*(?:select|with)\b")
 CHANGES = "it may change the data, and chDB has no transaction to take that back"
 
@@ -35,7 +35,7 @@ class ChdbPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes those of an operation's statements that read."""
+        """Explain those of an operation's statements that only read, by executing them."""
         for text, values in statements:
             begun_s = time.monotonic()
             native, reason = self._explained_statement(text, values, limit_s)
@@ -47,7 +47,7 @@ class ChdbPlans:
     def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
-        """A statement's plan, or why there is none."""
+        """Return a statement's plan, or the reason why it has none."""
         if READS.match(text) is None:
             return None, CHANGES
         kill = file_text("kill.sql", session=self._comment)

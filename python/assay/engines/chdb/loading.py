@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Pushed:
-    """A file whose bytes go into an insert."""
+    """A file object that passes its bytes to an insert."""
 
     closed = False
 
@@ -37,14 +37,14 @@ class _Pushed:
         """Flush nothing: every batch is written at once."""
 
     def close(self) -> None:
-        """The insert is ended by whoever began it."""
+        """Close nothing: the caller ends the insert."""
 
 
 def fill(database: Database, table: str, rows: ArrowStream) -> None:
-    """Appends all rows of a stream to a table.
+    """Append all rows of a stream to a table.
 
     Raises:
-        RunFailedError: If ClickHouse refuses rows. The message is ClickHouse's.
+        RunFailedError: If ClickHouse refuses rows. The error message is ClickHouse's.
     """
     reader = pyarrow.RecordBatchReader.from_stream(rows)
     text = file_text("append.sql", table=quoted(table))
@@ -62,10 +62,10 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
 
 
 def run(database: Database, sql: str) -> None:
-    """Runs statements one by one.
+    """Run statements one by one.
 
     Raises:
-        EngineError: If a statement fails. The message has the statement.
+        EngineError: If a statement fails. The error message has the statement.
     """
     for statement in split(sql):
         try:
@@ -76,7 +76,10 @@ def run(database: Database, sql: str) -> None:
 
 
 def merge(database: Database) -> None:
-    """Makes one part of each table. Raises `RunFailedError` with ClickHouse's words."""
+    """Merge each table into one part.
+
+    Raises `RunFailedError` with ClickHouse's message.
+    """
     try:
         tables = asked(database.own, file_text("tables.sql"))
         for name in [] if tables is None else tables["name"].to_pylist():
@@ -86,11 +89,11 @@ def merge(database: Database) -> None:
 
 
 def write_out(path: Path) -> None:
-    """Has the system write every file below a directory to its disk."""
+    """Flush every file below a directory to disk."""
     for place in path.rglob("*"):
         try:
             descriptor = os.open(place, os.O_RDONLY)
-        except FileNotFoundError:  # Parts that were merged go when nothing reads them any more.
+        except FileNotFoundError:  # Merged parts are deleted once no query reads them.
             continue
         try:
             os.fsync(descriptor)

@@ -43,7 +43,7 @@ OPERATORS = {
     "Window": "window",
 }
 JOINS = {"hash": "hash join", "merg": "merge join"}
-# A union counts what it is given as nothing, for rows pass by it.
+# A union does not count its input rows.
 COUNTS_NO_ROWS = {"Union", "CreatingSets", "DelayedCreatingSets"}
 CONDITIONS = ("Join conditions", "Prewhere filter column", "Filter column", "Keys")
 CONDITIONS_OF_SORTS = ("Sort description", "Result sort description")
@@ -64,7 +64,7 @@ STEP = 3
 
 @dataclass
 class _Drawn:
-    """One operator as it is drawn: its heading, and the lines below it."""
+    """One operator in the text of a plan: its heading, and the lines below it."""
 
     kind: str
     what: str
@@ -75,7 +75,10 @@ class _Drawn:
 
 @plan_parser("chDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of EXPLAIN ANALYZE means. See `HasPlans.plan`."""
+    """Return the plan in a text of EXPLAIN ANALYZE.
+
+    See `HasPlans.plan`.
+    """
     head, _, tree = text.partition("\n\nOutput:")
     phases = _PHASES.search(head)
     if phases is None:
@@ -95,7 +98,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _drawn(lines: list[str]) -> _Drawn:
-    """The tree: how far a heading stands to the right says whose child it is."""
+    """Return the plan's tree: the indentation of a heading shows its parent."""
     above: list[_Drawn] = []
     for line in lines:
         heading = _NODE.match(line)
@@ -118,7 +121,7 @@ def _drawn(lines: list[str]) -> _Drawn:
 def _read_line(step: _Drawn, line: str) -> None:
     time = _TIME.search(line)
     if time is not None:
-        # It is wall time of the step; so many threads worked at it on average.
+        # The step's wall time, times the average number of threads that worked at it.
         seconds = float(time["time"]) * SECONDS[time["unit"]]
         step.seconds.append(seconds * float(time["threads"]))
     elif attribute := _TOLD.match(line):
@@ -163,7 +166,7 @@ def _word(step: _Drawn) -> str:
 
 
 def _native(step: _Drawn) -> str:
-    """The word for it, with the kind of a join that is none of all pairs that match."""
+    """Return ClickHouse's name of the step, with the join's kind unless it is an inner join."""
     kinds = re.match(r"(\w+) \| Strictness: (\w+)", step.attributes.get("Type", ""))
     suffixes = (
         [] if kinds is None else [word for word in kinds.groups() if word not in {"inner", "all"}]
@@ -172,7 +175,7 @@ def _native(step: _Drawn) -> str:
 
 
 def _rows(step: _Drawn) -> tuple[float | None, float, float]:
-    """Rows that it gave, how many more or fewer that may be, and rows that it was given."""
+    """Return output rows, their possible error, and input rows."""
     counts = _ROWS.match(step.attributes.get("I/O", ""))
     if counts is None or step.kind in COUNTS_NO_ROWS:
         return None, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""One connection of the driver: operations in, Arrow rows out."""
+"""One connection of the driver, which executes operations and returns Arrow rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 NO_ROWS = pyarrow.table({})
-# How ClickHouse's words of an error end: with its name.
+# ClickHouse's error messages end with the name of the error.
 NAME = re.compile(r"\(([A-Z][A-Z0-9_]+)\)\s*$")
 
 
 class ChdbSession:
-    """One connection. The driver calls `execute` from a thread of its own."""
+    """One connection of the driver.
+
+    The driver calls `execute` from a separate thread.
+    """
 
     def __init__(self, database: Database, script: Script) -> None:
         self._database = database
@@ -36,7 +39,7 @@ class ChdbSession:
         ]
 
     def execute(self, operation: int, values: Sequence[object]) -> object:
-        """Runs an operation; all rows of its last statement that has any, as an Arrow table.
+        """Run an operation; return the rows of its last statement with a result, as an Arrow table.
 
         Raises:
             ChdbError: If the query fails. `sqlstate` is ClickHouse's name of the error.
@@ -47,23 +50,23 @@ class ChdbSession:
                 fetched = asked(self._connection, text, bound([values[draw] for draw in draws]))
                 rows = rows if fetched is None else fetched
         except ChdbError as error:
-            # What a query that failed had written of its result would stand before the next one's.
+            # Partial output of a failed query would precede the next query's result.
             self._connection = self._database.again(self._connection, self._comment)
             raise _driver_error(error) from error
         return rows
 
     def interrupt(self) -> None:
-        """Ends a running `execute`, from any thread."""
+        """Cancel a running `execute`, from any thread."""
         asked(self._database.own, self._kill)
 
 
 def bound(values: Sequence[object]) -> dict[str, Any]:
-    """Values by the names that `named` gave them."""
+    """Return values by the names that `named` gave them."""
     return {f"value{number}": value for number, value in enumerate(values, start=1)}
 
 
 def _driver_error(error: ChdbError) -> Exception:
-    """An error with what the driver asks of it: ClickHouse's own name."""
+    """Return an error with the attributes that the driver reads, such as ClickHouse's name."""
     message = " ".join(str(error).split())
     name = NAME.search(message)
     raised = ChdbError(message)

@@ -1,4 +1,4 @@
-"""Statements of SQL files: split, with names filled in, and with ClickHouse's own values."""
+"""SQL statements from files: split, with names filled in, and with ClickHouse's parameters."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SQL = SqlText(
 
 
 def split(sql: str) -> list[str]:
-    """The statements of a file, without comments and the semicolons between them."""
+    """Return the statements of a file, without comments and separating semicolons."""
     return _SQL.split(sql)
 
 
 def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
-    """A statement whose `$1` is `{value1:Int64}`, for ClickHouse's values have names and types."""
+    """Return a statement with ClickHouse's typed names, such as `{value1:Int64}`, for `$1`."""
 
     def value(place: int) -> str:
         draw = operation.draws[statement.values[place]]
@@ -36,7 +36,7 @@ def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
 
 
 def typed(text: str, values: Sequence[object]) -> str:
-    """Return the statement with values typed by themselves, without a table's types."""
+    """Return a statement whose parameters have the types of its values."""
     return _SQL.written(
         text, lambda place: _value(place, is_integer=isinstance(values[place], int))
     )
@@ -54,6 +54,6 @@ def quoted(name: str) -> str:
 
 
 def file_text(name: str, **fields: str) -> str:
-    """The SQL of a file in `conf/`, with `{field}` filled in."""
+    """Return the SQL of a file in `conf/`, with `{field}` filled in."""
     text = (CONF / name).read_text(encoding="utf-8").strip()
     return with_fields(text, fields)

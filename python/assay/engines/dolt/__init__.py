@@ -1,1 +1,1 @@
-"""Dolt: a database with versions of its data, as MySQL is spoken to."""
+"""Dolt: a database with version history and MySQL's protocol."""

@@ -1,4 +1,4 @@
-"""Settings of a server, as its configuration file has them."""
+"""Writes settings into a server's configuration file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VARIABLES = "system_variables"
-# Keys that stand in no section of the file; all others without a point are system variables.
+# Top-level keys of the file; other names without a dot are system variables.
 PLAIN = frozenset(
     {
         "branch_control_file",
@@ -25,7 +25,7 @@ PLAIN = frozenset(
         "privilege_file",
     }
 )
-# Where the server listens and keeps things is ours to say.
+# Settings that Assay controls, such as the server's port and directories.
 OURS = (
     "branch_control_file",
     "cfg_dir",
@@ -43,17 +43,17 @@ _TRUTHS = {"true": True, "false": False}
 
 
 def is_variable(name: str) -> bool:
-    """Return True if a setting is a system variable and not a key of the file."""
+    """Return True if a setting is a system variable rather than a key of the file."""
     return "." not in name and name not in PLAIN
 
 
 def is_number(value: str) -> bool:
-    """Return True if a value is a whole number, not a text of digits."""
+    """Return True if a value is a whole number."""
     return _NUMBER.fullmatch(value) is not None
 
 
 def refuse_ours(settings: Mapping[str, str]) -> None:
-    """Raises `EngineError` for a setting that a private server must leave to us."""
+    """Raise `EngineError` for a setting that Assay controls on a private server."""
     for name in settings:
         if name.lower() in OURS:
             raise EngineError(
@@ -63,10 +63,10 @@ def refuse_ours(settings: Mapping[str, str]) -> None:
 
 
 def configured(settings: Mapping[str, str]) -> str:
-    """The text of a configuration file: JSON, which is YAML.
+    """Return the text of a configuration file in JSON, which is valid YAML.
 
-    A name with points leads through sections of the file; one without is a system variable, or one
-    of the keys that stand in no section.
+    A name with dots leads through sections of the file. A name without dots is a system variable or
+    a top-level key.
     """
     tree: dict[str, Any] = {}
     for name, value in settings.items():
@@ -79,7 +79,7 @@ def configured(settings: Mapping[str, str]) -> str:
                     f"{name} leads through {section}, which is no section: correct --set."
                 )
         place[key] = _value(value)
-    # A dollar begins a name of the environment.
+    # A dollar sign starts the name of an environment variable.
     return json.dumps(tree, indent=2).replace("$", "$$")
 
 

@@ -1,4 +1,4 @@
-"""Reads what Dolt counts: by SQL, from the metrics of a server of ours, and from its files."""
+"""Reads Dolt's counters: by SQL, from the metrics of a private server, and from its files."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 5.0
 METRICS, STORAGE = "metrics", "storage"
-# What the endpoint tells of the host, of itself and of settings is no counter of the engine.
+# Metrics about the host, the endpoint itself and settings are not counters of the engine.
 LEFT_OUT = ("promhttp_", "sys_", "process_", "go_info", "go_gc_gogc", "go_gc_gomemlimit")
-# Of a database's files: chunks, with a journal that has this name, and below them the history's.
+# Database files: chunks, a journal with this name, and below them the directory of the history.
 CHUNKS, JOURNAL, HISTORY, MANIFEST = ".dolt/noms", "v" * 32, "oldgen", "manifest"
-# The place in the manifest of what changes with each collection of garbage.
+# Position in the manifest of the value that changes with each garbage collection.
 GENERATION_FIELD = 4
 
 
 class DoltCounters:
-    """Reads Dolt's counters; implements `CounterReader`. Belongs to one thread."""
+    """Reads Dolt's counters from one thread; implements `CounterReader`."""
 
     def __init__(self, asked: CounterReader, address: Address) -> None:
         self._asked = asked
@@ -37,7 +37,7 @@ class DoltCounters:
         self._collections: dict[str, int] = {}
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Rows of (source, object, counter, value), as the server has them now.
+        """Return the server's current counters as rows of (source, object, counter, value).
 
         Raises:
             OSError: If the server does not answer.
@@ -45,7 +45,7 @@ class DoltCounters:
         return [*self._asked.read(), *self._metric_rows(), *self._stored()]
 
     def close(self) -> None:
-        """Ends the connections."""
+        """Close the connections."""
         self._asked.close()
         if self._metrics is not None:
             self._metrics.close()
@@ -62,7 +62,7 @@ class DoltCounters:
         return metrics(text)
 
     def _stored(self) -> list[tuple[str, str, str, float]]:
-        """Bytes of each database's files, and how often its garbage was collected meanwhile."""
+        """Return bytes of each database's files, and garbage collections since the first sample."""
         if self._databases is None:
             return []
         rows = []
@@ -94,7 +94,7 @@ class DoltCounters:
 
 
 def metrics(text: str) -> list[tuple[str, str, str, float]]:
-    """Return the counters of a text in Prometheus' format, without those that have labels."""
+    """Return the counters in a text of Prometheus' format, without counters with labels."""
     rows = []
     for line in text.splitlines():
         name, _, value = line.partition(" ")
@@ -105,7 +105,7 @@ def metrics(text: str) -> list[tuple[str, str, str, float]]:
 
 
 def _sizes(place: Path) -> dict[str, int]:
-    """Return the sizes of files in a directory by name; a file may vanish meanwhile."""
+    """Return the sizes of a directory's files in bytes by name; a vanished file is skipped."""
     sizes = {}
     try:
         with os.scandir(place) as entries:

@@ -1,4 +1,4 @@
-"""Dolt: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Dolt: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DoltEngine(FamilyEngine):
         return replace(product, version=version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Lets the program read the settings; nothing is served."""
+        """Check the settings by having the program read them, without starting a server."""
         refuse_ours(settings)
         given = default_settings(product.version) | dict(self._facts.settings) | dict(settings)
         find_program(home_of(product)).check(given)
@@ -55,12 +55,12 @@ class DoltEngine(FamilyEngine):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private server, on new data if `place.data` is empty."""
+        """Start a private server, on new data if `place.data` is empty."""
         refuse_ours(settings)
         return start_server(product, place, {**self._facts.settings, **settings}, launcher)
 
     def version(self, instance: Instance) -> str:
-        """Dolt's own, such as `2.2.0`: to clients of MySQL it says that it is 8.0.31."""
+        """Return Dolt's own version, such as `2.2.0`; to MySQL clients it reports 8.0.31."""
         try:
             with instance.handle.cursor() as cursor:
                 cursor.execute(file_text("version.sql", CONF))
@@ -73,17 +73,17 @@ class DoltEngine(FamilyEngine):
         return str(version)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Loads rows by LOAD DATA, into the tree that the table's primary key orders."""
+        """Load rows by LOAD DATA into the table's primary key tree."""
         super().load(instance, table, refuse_words(table, rows), streams)
 
     def tables_at_once(self, streams: int) -> int:
-        """One: a load is as good as its commit, and two at once only share the processors."""
+        """Return 1: parallel loads only share the CPUs and are no faster."""
         del streams
         return 1
 
     def finish_load(self, instance: Instance) -> None:
-        """Gathers statistics, commits the data to the history, and collects what loading left."""
-        # An old version dies of being asked for statistics, which its optimiser does not use.
+        """Gather statistics, commit the data to the history, and collect garbage of loading."""
+        # An old version crashes when statistics are requested, and its optimiser does not use them.
         if not is_old(self.version(instance)):
             gather_statistics(instance)
         settle_history(instance)
@@ -93,14 +93,14 @@ class DoltEngine(FamilyEngine):
         return DoltCounters(super().counters(instance), instance.address)
 
     def plan_reader(self, instance: Instance) -> DoltPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         return DoltPlans(instance.address, self.conf, is_old=is_old(self.version(instance)))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN."""
+        """Return the plan in a text of Dolt's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> DoltEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return DoltEngine(facts)

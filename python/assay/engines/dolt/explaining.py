@@ -1,4 +1,4 @@
-"""Asks Dolt for plans, which it shows without executing anything."""
+"""Reads plans from Dolt, which explains statements without executing them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class DoltPlans(FamilyPlans):
-    """Reads plans of Dolt from its drawing of a plan tree, without executing the statement.
+    """Reads Dolt's plans from the text of EXPLAIN, without executing the statement.
 
     Args:
         address: Address of the server.
-        conf: Configuration of the engine.
-        is_old: Whether it draws the same under another word.
+        conf: Configuration directory of the engine.
+        is_old: Whether it is an old version, with another keyword for the same text.
     """
 
     executes = False
@@ -30,7 +30,7 @@ class DoltPlans(FamilyPlans):
         self._asks = file_text("plans/estimated-old.sql" if is_old else "plans/estimated.sql", conf)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
-        """A statement's plan, and why it has its shape only."""
+        """Return a statement's plan, and the reason why it has no measured values."""
         del limit_s
         rows = self.rows(f"{self._asks}\n{asked}")
         return "\n".join(str(row[0]) for row in rows), REASON

@@ -1,4 +1,4 @@
-"""Loading of Dolt: text that it misreads as no value, and a history without waste."""
+"""Loads data into Dolt: refuses texts that it reads as NULL, and removes waste from history."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from assay.engines.contract import Instance
     from assay.engines.loading import ArrowStream
 
-# LOAD DATA takes this text for no value, in quotes or not.
+# LOAD DATA reads this text as NULL, in quotes or not.
 MISREAD = "NULL"
 
 
 def refuse_words(table: str, rows: ArrowStream) -> pa.RecordBatchReader:
-    """Pass rows through and check them. Raises `EngineError` for a text that would be lost."""
+    """Return a reader that passes rows through and checks them.
+
+    Raises `EngineError` for a text that would be lost.
+    """
     reader = pa.RecordBatchReader.from_stream(rows)
 
     def checked() -> Iterator[pa.RecordBatch]:
@@ -40,16 +43,16 @@ def refuse_words(table: str, rows: ArrowStream) -> pa.RecordBatchReader:
 
 
 def gather_statistics(instance: Instance) -> None:
-    """Has all tables analysed; Dolt knows no way that leaves its log of changes out."""
+    """Analyse all tables; Dolt has no way to do so without writing its log."""
     for (table,) in execute(instance.handle, file_text("tables.sql")):
         execute(instance.handle, filled("analyze.sql", conf=CONF, table=str(table)))
 
 
 def settle_history(instance: Instance) -> None:
-    """Commits a private server's tables to its history, then collects what loading left behind.
+    """Commit a private server's tables to its history, then collect the garbage of loading.
 
-    What a collection finds in the history it never looks at again: without it each one that comes
-    while something is timed would copy all data.
+    A garbage collection copies only data outside the history. Without the commit, every collection
+    during the measurement would copy all data.
     """
     if "scratch" not in instance.address:
         return

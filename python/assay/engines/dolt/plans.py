@@ -1,7 +1,7 @@
-"""Dolt's plans in engine-independent terms.
+"""Converts Dolt's plans to engine-independent terms.
 
-Dolt draws a tree of text, a line for an operator or for something told of one. It tells no
-estimates and no counts of rows, neither before nor after executing.
+Dolt's plan is a tree of text lines: a line has an operator or an attribute of one. Dolt reports no
+estimates and no row counts, before or after execution.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay.model.plan import Plan, PlanNode, Reads
 
 REASON = "Dolt tells the shape of a plan: no estimates, no rows and no times"
 SOURCE = "ranges that Dolt's plan looks up; it counts no rows"
-# Each level is drawn by four characters.
+# Each level is indented by four characters.
 LEVEL = re.compile(r"(?: │  |    | ├─ | └─ )")
 LEVEL_CHARACTERS = 4
 OPERATORS = {
@@ -57,21 +57,21 @@ OPERATORS = {
     "TriggerExecutor": "other",
     "Max1Row": "limit",
 }
-# Names of joins say how: `LeftOuterHashJoin`, `LookupJoin`, `CrossJoin`.
+# Names of joins show the method: `LeftOuterHashJoin`, `LookupJoin`, `CrossJoin`.
 JOINS = (("Merge", "merge join"), ("Hash", "hash join"), ("", "nested loop"))
 _NAMED = re.compile(r"([A-Z][A-Za-z]*(?: Join)?)(?: (?:distinct|all))?(?:\((.*)\))?\Z", re.DOTALL)
 _ATTRIBUTE = re.compile(r"([a-zA-Z-]+): (.*)\Z", re.DOTALL)
 _RANGE = re.compile(r"\{[^}]*\}")
 _CHANGED = re.compile(r"SET (\w+)\.")
 PUTTING = {"Insert", "Replace"}
-# What of an operator's attributes says what it goes by.
+# Attributes of an operator that hold its condition or keys.
 CONDITIONS = ("filters", "keys", "group", "left-key")
 OF_A_TABLE = {"Table", "IndexedTableAccess", "StaticIndexedTableAccess", "TableAlias"}
 
 
 @dataclass
 class _Line:
-    """A line of the drawing, and those below it."""
+    """A line of the plan text, and the lines below it."""
 
     text: str
     children: list[_Line] = field(default_factory=list)
@@ -79,7 +79,10 @@ class _Line:
 
 @plan_parser("Dolt")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a drawing of EXPLAIN PLAN means. See `HasPlans.plan`."""
+    """Return the plan in a text of EXPLAIN PLAN.
+
+    See `HasPlans.plan`.
+    """
     roots = _nodes(_drawn(text))
     if len(roots) != 1:
         raise ValueError(f"this is no plan of Dolt: {text[:80]!r}")
@@ -88,12 +91,12 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _with_changed(root: PlanNode) -> PlanNode:
-    """The plan with the table that it changes, which Dolt draws below that, if anywhere."""
+    """Return the plan with the changed table, which Dolt shows below the operator or not at all."""
     if root.operator != "modify":
         return root
     below = list(root.walk())[1:]
     if root.native in PUTTING:
-        # The table that rows are put into is drawn as if it were read.
+        # Dolt shows the target table of an insert as if it were read.
         target, *rest = root.children
         return replace(root, object=target.object, children=tuple(rest))
     matches = (_CHANGED.match(node.condition or "") for node in below)
@@ -102,7 +105,7 @@ def _with_changed(root: PlanNode) -> PlanNode:
 
 
 def _reads(root: PlanNode) -> Reads | None:
-    """Places that are looked up, where that is drawn: those of a join's rows it does not count."""
+    """Return the number of lookups where the plan shows it; Dolt counts none for a join's rows."""
     scans = [node for node in root.walk() if node.operator == "index scan"]
     ranges = [_RANGE.findall(node.condition or "") for node in scans]
     if not all(ranges):
@@ -111,7 +114,7 @@ def _reads(root: PlanNode) -> Reads | None:
 
 
 def _drawn(text: str) -> list[_Line]:
-    """Lines as a tree; one that is drawn below nothing goes on with the line before it."""
+    """Return the lines as a tree; a line without a parent continues the previous line."""
     top = _Line("")
     path = [top]
     for line in text.splitlines():
@@ -154,7 +157,7 @@ def _node(line: _Line) -> list[PlanNode]:
     table = _object(named[1], named[2], attributes)
     return [
         PlanNode(
-            # What is asked of no table is one row without columns.
+            # A query without a table reads one row without columns.
             operator="values" if operator == "scan" and table is None else operator,
             native=named[1],
             object=table,

@@ -1,4 +1,4 @@
-"""Dolt's program: its place, its version, and the settings that it accepts."""
+"""Dolt's program: its path, its version, and the settings that it accepts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from assay.engines.contract import Product
 
 CONF = Path(__file__).parent / "conf"
-# Where the program lies below a product's home: named itself, or built.
+# Paths of the program below a product's home: at the top, or in a build's `bin`.
 PLACES = ("dolt", "bin/dolt")
-# No network is asked whether there is a newer version, or told what is used.
+# The program must not check for newer versions or report its use over the network.
 GLOBAL_CONFIGURATION = {"metrics.disabled": "true", "versioncheck.disabled": "true"}
 GLOBAL_FILE = ".dolt/config_global.json"
 CONFIGURATION_FILE = "config.yaml"
-# The program says it before it looks at the data.
+# The program prints this message before it opens the data.
 _UNREAD = re.compile(
     r"Failed to parse yaml file '[^']*'\. Error: (?:yaml: unmarshal errors:)?(.*)", re.DOTALL
 )
@@ -39,12 +39,15 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass(frozen=True)
 class Program:
-    """The one program that is everything: server, client and tools."""
+    """The single program of Dolt: server, client and tools."""
 
     file: Path
 
     def version(self) -> str:
-        """Return the version, such as `2.2.0`. Raises `EngineError` if the program does not run."""
+        """Return the version of Dolt's program, such as `2.2.0`.
+
+        Raises `EngineError` if the program does not run.
+        """
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             completed = self._run(Path(directory), "version")
         match = re.match(r"dolt version (\d[\w.-]*)", completed.stdout)
@@ -56,7 +59,10 @@ class Program:
         return match[1]
 
     def check(self, settings: Mapping[str, str]) -> None:
-        """Lets the program read settings. Raises `EngineError` with the first at fault."""
+        """Have the program read settings.
+
+        Raises `EngineError` with the first wrong setting.
+        """
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             here = Path(directory)
             self._check_file(here, settings)
@@ -65,7 +71,8 @@ class Program:
                 self._check_variables(here, variables)
 
     def _check_file(self, here: Path, settings: Mapping[str, str]) -> None:
-        # With no data the server ends at once, after it has read the file; an old one with no port.
+        # Without data the server reads the file and ends at once; an old version does so without a
+        # port.
         file = here / CONFIGURATION_FILE
         given = {name: value for name, value in settings.items() if not is_variable(name)}
         nowhere = {"data_dir": str(here / "none"), "listener.host": HOST, "listener.port": "0"}
@@ -98,7 +105,10 @@ class Program:
 
 
 def find_program(home: Path) -> Program:
-    """The program below a product's home. Raises `EngineError` if it is not there."""
+    """Return the program below a product's home.
+
+    Raises `EngineError` if the program does not exist.
+    """
     for place in PLACES:
         if (home / place).is_file():
             return Program(home / place)
@@ -106,7 +116,10 @@ def find_program(home: Path) -> Program:
 
 
 def home_of(product: Product) -> Path:
-    """Return the directory of a product. Raises `EngineError` if it has no program here."""
+    """Return the directory of a product.
+
+    Raises `EngineError` if its program is not on this host.
+    """
     if product.home is None:
         raise EngineError(
             "Dolt has no program here: install it first with `assay engines install`."
@@ -115,12 +128,12 @@ def home_of(product: Product) -> Path:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """All that the program inherits; its own configuration is below `home`, and made there."""
+    """Return the program's whole environment; its own configuration is created below `home`."""
     file = home / GLOBAL_FILE
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(GLOBAL_CONFIGURATION), encoding="utf-8")
-    # Else each command leaves a process behind that writes below `home`, metrics disabled or not.
+    # Otherwise each command leaves a process that writes below `home`, even with metrics disabled.
     alone = {"DOLT_DISABLE_EVENT_FLUSH": "true"}
     return {**inherited(), "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}
 

@@ -1,4 +1,4 @@
-"""Starts a private server: its configuration, its one account, its address."""
+"""Starts a private server: its configuration, its only account, its address."""
 
 from __future__ import annotations
 
@@ -34,31 +34,32 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address, Launcher, Place, Product
 
 TITLE = "Dolt"
-# Below `place.data`: a directory for each database.
+# Name below `place.data` of the directory that has one directory per database.
 DATA = "dolt"
-# Below the launcher's scratch directory: accounts, and the program's own configuration.
+# Names below the launcher's scratch directory: accounts, and the program's own configuration.
 ACCOUNTS, HOME = "accounts", "home"
-# The account that the server makes itself when it finds none.
+# The account that the server creates itself when it finds none.
 USER = "root"
 STOP_GRACE_S = 300.0
 PORT_TAKEN = ("already in use",)
-# 1.26.1 is old and 1.83.2 is not; what lies between was not tried.
+# 1.26.1 is an old version and 1.83.2 is not; versions between were not tried.
 AUTOMATIC_FROM = (1, 50)
 
 
 def start_server(
     product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Starts a server on `place` and returns its address once it answers.
+    """Start a server on `place` and return its address once it answers.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     program, version = find_program(home_of(product)), product.version
     data, scratch = place.data / DATA, launcher.scratch
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
-    # Accounts are of one start: with none that are kept, the server makes one with our password.
+    # Accounts are valid for one start: without saved accounts, the server creates one with Assay's
+    # password.
     shutil.rmtree(scratch / ACCOUNTS, ignore_errors=True)
     home = scratch / HOME
     given = default_settings(version) | dict(settings)
@@ -72,7 +73,7 @@ def start_server(
         file.touch(mode=0o600)
         file.write_text(configured(given | ours), encoding="utf-8")
         launcher.own(file)
-        # One that a killed server left is not replaced: the next one would listen on TCP alone.
+        # A killed server's socket file must be removed, or the next server listens on TCP only.
         (scratch / SOCKET_FILE).unlink(missing_ok=True)
         argv = [str(program.file), "sql-server", "--config", str(file)]
         address["pid"] = launcher.serve(argv, inherited, "SIGTERM", STOP_GRACE_S)
@@ -86,12 +87,12 @@ def start_server(
 
 
 def default_settings(version: str) -> dict[str, str]:
-    """The settings of `run.cnf`, or of `run-old.cnf` for a version that knows less."""
+    """Return the settings of `run.cnf`, or of `run-old.cnf` for an old version."""
     return read_configuration(CONF / ("run-old.cnf" if is_old(version) else "run.cnf"))
 
 
 def is_old(version: str) -> bool:
-    """Return True if a version takes its account from the configuration and does not collect."""
+    """Return True if a version takes its account from the configuration and collects no garbage."""
     return tuple(map(int, version.split(".")[:2])) < AUTOMATIC_FROM
 
 

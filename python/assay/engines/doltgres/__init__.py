@@ -1,1 +1,1 @@
-"""Doltgres: Dolt's storage, asked as PostgreSQL is."""
+"""Doltgres: Dolt's storage with PostgreSQL's protocol."""

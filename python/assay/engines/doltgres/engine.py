@@ -1,4 +1,4 @@
-"""Doltgres: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Doltgres: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.engines.loading import ArrowStream
     from assay.model.script import Script
 
-# Where the program lies below a product's home: named itself, or built.
+# Paths of the program below a product's home: at the top, or in a build's `bin`.
 PLACES = ("doltgres", "bin/doltgres")
 ADMINISTRATION = "assay administration"
 _VERSION = re.compile(r"^Doltgres version (\d[\w.-]*)", re.MULTILINE)
@@ -35,8 +35,8 @@ _VERSION = re.compile(r"^Doltgres version (\d[\w.-]*)", re.MULTILINE)
 class DoltgresEngine(OwnTables):
     """The engine DoltgreSQL; implements `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
 
-    An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, `pid`
-    and `data`.
+    An instance's `handle` is a connection that belongs to one thread. The address of an instance
+    has `dsn`, `pid` and `data`.
     """
 
     no_tables = (
@@ -53,7 +53,7 @@ class DoltgresEngine(OwnTables):
         return replace(product, version=_version(_program(product)))
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Refuses settings: the server takes any name of PostgreSQL's, and does nothing with it."""
+        """Raise an error for any setting: the server accepts PostgreSQL's names but ignores all."""
         del product
         if settings:
             raise EngineError(
@@ -64,20 +64,23 @@ class DoltgresEngine(OwnTables):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private server, on a new data directory if `place.data` is empty."""
+        """Start a private server, on a new data directory if `place.data` is empty."""
         self.check_settings(product, settings)
         return start_server(_program(product), place, launcher)
 
     def address(self, dsn: str) -> Address:
-        """Raises `EngineError`: a namespace of Assay's could not be recognised there."""
+        """Raise `EngineError`: on a running server, Assay could not recognise its own schema."""
         self._refuse(dsn)
 
     def attach(self, address: Address) -> Instance:
-        """Connects. Raises `EngineError` as the server says it."""
+        """Connect to the server.
+
+        Raises `EngineError` with the server's message.
+        """
         return Instance({}, connect(address["dsn"], ADMINISTRATION, TITLE), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
@@ -86,52 +89,52 @@ class DoltgresEngine(OwnTables):
         return str(cast("tuple[str]", row)[0])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the settings in force that matter here."""
+        """Return the settings in force that affect measurements."""
         rows = loading.execute(instance, loading.file_text("effective_settings.sql")).fetchall()
         return {str(name): str(value) for name, value in rows}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """The server: connections are goroutines of it."""
+        """Return the server's pid: its connections are goroutines of one process."""
         return (instance.address["pid"],)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction."""
+        """Run the statements one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction unless they `begin`."""
+        """Run the statements one by one, each in its own transaction unless they `begin` one."""
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Refuses a transaction that was left open; each commit is on disk already."""
+        """Raise an error for an open transaction; each commit is on disk already."""
         loading.refuse_open_transaction(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Copies rows in as text, over one connection: each changes the one branch."""
+        """Copy rows as text over one connection, because all connections change the same branch."""
         del streams
         loading.load(instance, table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table, counted."""
+        """Count the rows of a table."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Makes keys one after another."""
+        """Make keys one after another."""
         del streams
         loading.make_keys(instance, sql, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gathers statistics, commits the data to the history, and collects what loading left."""
+        """Gather statistics, commit the data to the history, and collect garbage of loading."""
         loading.finish(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client."""
+        """Return one connection per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
         return [_core.PostgresSession(dsn, facts, seed, number) for number in numbers]
 
@@ -161,5 +164,5 @@ def _version(program: Path) -> str:
 
 
 def engine(facts: EngineFacts) -> DoltgresEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return DoltgresEngine(facts)

@@ -1,4 +1,4 @@
-"""Tables: loaded, counted, their statistics gathered, their history settled."""
+"""Loads and counts tables, gathers their statistics, and commits them to the history."""
 
 from __future__ import annotations
 
@@ -24,33 +24,38 @@ if TYPE_CHECKING:
 
 CONF = Path(__file__).parent / "conf"
 LOADING = "assay loading"
-# Texts are always quoted, so that an empty one is told from none.
+# Texts are always quoted, so that an empty text differs from NULL.
 WRITTEN = csv.WriteOptions(include_header=False, quoting_style="needed")
-# The server reads it as the second of both alone, in quotes or not.
+# The server reads these two characters as the second alone, in quotes or not.
 MISREAD = "\r\n"
 
 
 def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
+    """Return the SQL of a file in `conf/`."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def execute(instance: Instance, statement: str | Composed) -> psycopg.Cursor[tuple[object, ...]]:
-    """Runs one statement. `EngineError` has the statement and the server's message."""
+    """Run one statement.
+
+    The `EngineError` has the statement and the server's message.
+    """
     return connecting.execute(instance.handle, statement, None, TITLE)
 
 
 def run_script(instance: Instance, sql: str) -> None:
-    """Runs the statements of a file one by one, each in a transaction of its own."""
+    """Run the statements of a file one by one, each in its own transaction."""
     for statement in SQL.split(sql):
         execute(instance, statement)
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Copies rows in as text. Raises `EngineError` as the server says it.
+    """Copy rows as text.
 
-    Over a connection of its own: to a copy that is given up the server may answer twice, and
-    the second answer would be taken for that of the next statement.
+    Raises `EngineError` with the server's message.
+
+    The copy has its own connection. The server may answer an aborted copy twice, and the second
+    answer would be taken for the next statement's.
     """
     import psycopg
 
@@ -68,7 +73,7 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
 
 
 def _refuse_misread(table: str, batch: pa.RecordBatch) -> None:
-    """Raises `EngineError` for a text that the server would change."""
+    """Raise `EngineError` for a text that the server would change."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         texts = pa.types.is_string(column.type)
         if texts and pc.any(pc.match_substring(column, MISREAD)).as_py():
@@ -79,13 +84,16 @@ def _refuse_misread(table: str, batch: pa.RecordBatch) -> None:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
+    """Return the number of rows of a table.
+
+    Raises `EngineError` if the table does not exist.
+    """
     row = execute(instance, composed(file_text("count.sql"), table=table)).fetchone()
     return cast("tuple[int]", row)[0]
 
 
 def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
-    """Runs the statements one after another: each changes the one branch that there is."""
+    """Run the statements one after another, because all change the same branch."""
     statements = SQL.split(sql)
     for done, statement in enumerate(statements):
         tell("keys", done, len(statements), "statements")
@@ -93,7 +101,7 @@ def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
 
 
 def finish(instance: Instance) -> None:
-    """Gathers statistics, commits the tables to the history, collects what loading left."""
+    """Gather statistics, commit the tables to the history, and collect garbage of loading."""
     for (table,) in execute(instance, file_text("tables.sql")).fetchall():
         execute(instance, composed(file_text("analyze.sql"), table=cast("str", table)))
     execute(instance, file_text("commit.sql"))
@@ -101,7 +109,7 @@ def finish(instance: Instance) -> None:
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raises `EngineError` if statements left a transaction open."""
+    """Raise `EngineError` if statements left a transaction open."""
     from psycopg.pq import TransactionStatus
 
     if instance.handle.info.transaction_status != TransactionStatus.IDLE:

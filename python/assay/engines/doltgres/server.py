@@ -1,4 +1,4 @@
-"""Starts a private server: its configuration, its one account, its address."""
+"""Starts a private server: its configuration, its only account, its address."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address, Launcher, Place
 
 TITLE = "Doltgres"
-# Below `place.data`: a directory for each database.
+# Name below `place.data` of the directory that has one directory per database.
 DATA = "doltgres"
-# Below the launcher's scratch directory: accounts, and the program's own home.
+# Names below the launcher's scratch directory: accounts, and the program's own home.
 ACCOUNTS, HOME, CONFIGURATION_FILE = "accounts", "home", "config.yaml"
 HOST, USER, DATABASE = "127.0.0.1", "assay", "assay"
 START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 120.0, 300.0, 0.05
@@ -29,15 +29,16 @@ PORT_TAKEN = "already in use"
 
 
 def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
-    """Starts a server on `place` and returns its address once it answers.
+    """Start a server on `place` and return its address once it answers.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     data, scratch = place.data / DATA, launcher.scratch
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
-    # Accounts are of one start: with none that are kept, the server makes one with our password.
+    # Accounts are valid for one start: without saved accounts, the server creates one with Assay's
+    # password.
     for name in (ACCOUNTS, HOME):
         shutil.rmtree(scratch / name, ignore_errors=True)
         (scratch / name).mkdir(mode=0o700)
@@ -59,7 +60,7 @@ def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
 
 
 def environment(home: Path, password: str) -> dict[str, str]:
-    """Return the server's environment: its one user, and no reports of its use."""
+    """Return the server's environment: its only user, and no reports of its use."""
     ours = {"DOLTGRES_USER": USER, "DOLTGRES_PASSWORD": password, "DOLTGRES_DB": DATABASE}
     alone = {"DOLT_DISABLE_EVENT_FLUSH": "true", "HOME": str(home)}
     return {**inherited(), **ours, **alone}
@@ -86,7 +87,10 @@ def _address(port: int, password: str, pid: int, data: Path) -> Address:
 
 
 def _await_ready(address: Address, launcher: Launcher) -> str | None:
-    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+    """Return None once the server answers, or its last output if it ended.
+
+    Raises `EngineError`.
+    """
     deadline_s, said = time.monotonic() + START_PATIENCE_S, ""
     while time.monotonic() < deadline_s:
         if (output := launcher.last_words()) is not None:

@@ -1,4 +1,4 @@
-"""DuckDB: opened in the host process, loaded from Arrow streams, asked through its cursors."""
+"""DuckDB: opened in the host process, loaded from Arrow streams, queried through its cursors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ NO_ROWS = pyarrow.table({})
 
 
 class DuckSession:
-    """One connection. The driver calls `execute` from a thread of its own."""
+    """One connection of the driver.
+
+    The driver calls `execute` from a separate thread.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, script: Script) -> None:
         self._connection = connection
@@ -49,29 +52,29 @@ class DuckSession:
     def _returns_rows(self, text: str) -> bool:
         try:
             parsed = self._connection.extract_statements(text)
-        except duckdb.Error:  # It fails where it is executed, and is told there.
+        except duckdb.Error:  # The statement fails again, visibly, at its execution.
             return True
         query = duckdb.ExpectedResultType.QUERY_RESULT
         return any(query in statement.expected_result_type for statement in parsed)
 
     def execute(self, operation: int, values: Sequence[object]) -> object:
-        """Runs an operation; all rows of its last statement, as an Arrow table."""
+        """Run an operation; return all rows of its last statement as an Arrow table."""
         rows: object = NO_ROWS
         try:
             for statement in self._operations[operation].statements:
                 fetched = self._fetched(statement, values)
                 rows = rows if fetched is None else fetched
         except duckdb.Error:
-            # A transaction that the operation began is not left to the next one.
+            # A transaction that an operation left open must not affect the next operation.
             with contextlib.suppress(duckdb.Error):
                 self._connection.rollback()
             raise
         return rows
 
     def _fetched(self, statement: ScriptStatement, values: Sequence[object]) -> object | None:
-        """All rows of a statement; None of one that only counts what it changed."""
+        """Return all rows of a statement; None for a statement that only counts changed rows."""
         bound = [values[draw] for draw in statement.values]
-        # Of DuckDB's ways this one plans a query once; a relation binds it once more.
+        # This call plans a query once; DuckDB's relation API would bind it a second time.
         result = self._connection.execute(statement.text, bound or None)
         if statement.text not in self._returning:
             return None
@@ -79,7 +82,7 @@ class DuckSession:
         return rows
 
     def interrupt(self) -> None:
-        """Ends a running `execute`, from any thread."""
+        """Cancel a running `execute`, from any thread."""
         self._connection.interrupt()
 
 
@@ -92,7 +95,7 @@ class DuckEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Checks that the wheel has the pinned and requested version."""
+        """Check that the installed wheel has the pinned and requested version."""
         del tell
         version: str = duckdb.__version__
         if version != self._facts.version_pinned:
@@ -108,7 +111,7 @@ class DuckEngine:
         return Product(version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Opens an empty database in memory with the settings."""
+        """Check the settings by opening an empty database in memory with them."""
         del product
         try:
             duckdb.connect(":memory:", config=dict(settings)).close()
@@ -116,7 +119,7 @@ class DuckEngine:
             raise EngineError(_setting_error(error, settings)) from error
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Opens the database file of `place`, making it if it is not there."""
+        """Open the database file of `place`, which is created if it does not exist."""
         config: dict[str, str | bool | int | float | list[str]] = {
             **self._facts.settings,
             "temp_directory": str(place.scratch),
@@ -126,13 +129,14 @@ class DuckEngine:
         try:
             connection = duckdb.connect(file, read_only=place.reads_only, config=config)
         except duckdb.Error as error:
-            # After an empty line it advises settings in its own words, not in options of ours.
+            # After an empty line, DuckDB's message advises its own settings instead of Assay's
+            # options.
             message = str(error).partition("\n\n")[0]
             raise EngineError(f"DuckDB cannot open {file}: {message}") from error
         return Instance(dict(settings), connection, place)
 
     def file(self, dsn: str) -> Path:
-        """The database file that a DSN names."""
+        """Return the database file that a DSN names."""
         return named_file(dsn, SCHEME)
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
@@ -155,7 +159,7 @@ class DuckEngine:
         return trying.known_tables(instance.handle, _script("trying/tables.sql"))
 
     def stop(self, instance: Instance) -> None:
-        """Closes the database, which writes a checkpoint."""
+        """Close the database, which writes a checkpoint."""
         instance.handle.close()
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -164,8 +168,8 @@ class DuckEngine:
         return {name: str(value) for name, value in rows if not is_secret(name)}
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One cursor a client, all on one database."""
-        # Measured, and faster all the same: see README.md.
+        """Return one cursor per client, all on one database."""
+        # This call is faster than the recommended one by measurement: see README.md.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
         facts = json.dumps(script.facts())
         return [
@@ -174,22 +178,22 @@ class DuckEngine:
         ]
 
     def plan_reader(self, instance: Instance) -> DuckPlans:
-        """A reader on a cursor of its own."""
+        """Return a plan reader with its own cursor."""
         return DuckPlans(instance.handle.cursor())
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN."""
+        """Return the plan in a text of DuckDB's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs statements of a workload's schema."""
+        """Run statements of a workload's schema."""
         try:
             instance.handle.execute(sql)
         except duckdb.Error as error:
             raise EngineError(f"DuckDB refuses the workload's schema: {error}") from error
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs statements one by one, each in a transaction of its own unless they say `begin`."""
+        """Run statements one by one, each in its own transaction unless they `begin` one."""
         try:
             statements = instance.handle.extract_statements(sql)
         except duckdb.Error as error:
@@ -202,31 +206,32 @@ class DuckEngine:
                 raise EngineError(f"DuckDB refuses: {error}\nThe statement: {text}") from error
 
     def settle(self, instance: Instance) -> None:
-        """Writes a checkpoint."""
+        """Write a checkpoint."""
         try:
             instance.handle.execute(_script("checkpoint.sql"))
         except duckdb.Error as error:
             raise EngineError(f"DuckDB cannot write a checkpoint: {error}") from error
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Appends an Arrow stream to a table; DuckDB spreads the work over its threads itself."""
+        """Append an Arrow stream to a table; DuckDB distributes the work over its threads."""
         del streams
-        # DuckDB asks a bare stream for its schema and then finds it used up; a reader keeps it.
+        # DuckDB reads the schema of a bare stream and then finds the stream consumed; a reader
+        # keeps it.
         reader = pyarrow.RecordBatchReader.from_stream(rows)
         instance.handle.from_arrow(reader).insert_into(table)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table."""
+        """Return the number of rows of a table."""
         rows = instance.handle.table(table).count("*").fetchall()
         return int(rows[0][0])
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """Blocks of all tables together."""
+        """Return the cached blocks of all tables together."""
         rows = instance.handle.execute(_script("cached.sql")).fetchall()
         return [Cached("", int(cached_bytes)) for (cached_bytes,) in rows]
 
     def finish_load(self, instance: Instance) -> None:
-        """Gathers statistics and writes everything into the database file."""
+        """Gather statistics and write everything into the database file."""
         instance.handle.execute(_script("finish_load.sql"))
 
 
@@ -235,7 +240,7 @@ def _script(name: str) -> str:
 
 
 def _setting_error(error: duckdb.Error, settings: Mapping[str, str]) -> str:
-    """DuckDB's words, with the nearest setting where a name is unknown."""
+    """Return DuckDB's message, with the most similar setting if a name is unknown."""
     with duckdb.connect() as connection:
         names = [row[0] for row in connection.execute(_script("effective_settings.sql")).fetchall()]
     unknown = [key for key in settings if key not in names]
@@ -247,5 +252,5 @@ def _setting_error(error: duckdb.Error, settings: Mapping[str, str]) -> str:
 
 
 def engine(facts: EngineFacts) -> DuckEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return DuckEngine(facts)

@@ -1,4 +1,4 @@
-"""Asks DuckDB for plans, in the host, on a cursor of its own that changes nothing."""
+"""Reads plans from DuckDB in the host process, on a separate cursor that changes nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DuckPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation's statements in a transaction that is rolled back."""
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         failed: str | None = None
         self._connection.begin()
         try:
@@ -50,15 +50,15 @@ class DuckPlans:
                 self._connection.rollback()
 
     def close(self) -> None:
-        """Closes the cursor."""
+        """Close the cursor."""
         self._connection.close()
 
     def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None, bool]:
-        """A statement's plan, why there is none or only estimates, whether the transaction broke.
+        """Return a plan, why it is missing or estimated only, and whether the transaction broke.
 
-        An error ends a transaction here, so what comes after it cannot be asked any more.
+        An error aborts the transaction, so later statements cannot be explained.
         """
         estimated = None
         try:

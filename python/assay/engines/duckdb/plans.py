@@ -1,4 +1,4 @@
-"""DuckDB's plans in engine-independent terms."""
+"""Converts DuckDB's plans to engine-independent terms."""
 
 from __future__ import annotations
 
@@ -61,20 +61,21 @@ OPERATORS = {
     "COPY_TO_FILE": "modify",
     "BATCH_COPY_TO_FILE": "modify",
 }
-# What wraps every plan that was executed with EXPLAIN.
+# Nodes around every plan that EXPLAIN executed.
 SCAFFOLDING = {"RESULT_COLLECTOR", "EXPLAIN_ANALYZE"}
-# Their inputs pass through: a common table's consumer gives its rows, and a union's sides do.
+# Operators that pass rows through: the consumer of a common table and the sides of a union count
+# these rows.
 COUNTS_NO_ROWS = {"CTE", "UNION", "CREATE_VIEW"}
-# What a node works by; the first that it has.
+# Attributes that hold a node's condition; the first one present is used.
 CONDITIONS = ("Conditions", "Filters", "Expression", "Groups", "Order By")
-# Nodes that give each row, or none, as soon as they have it.
+# Nodes that output each row as soon as they have it.
 STREAMING = {"FILTER", "PROJECTION", "STREAMING_WINDOW", "UNNEST"}
 DYNAMIC = "Dynamic Filters"
 ESTIMATE = "Estimated Cardinality"
 PROJECTIONS = "Projections"
 TOLD_ELSEWHERE = {ESTIMATE, *CONDITIONS}
 _PLACE = re.compile(r"#(\d+)")
-# In DuckDB's rendering of a condition: texts, casts, functions and quoted names are no columns.
+# Parts of DuckDB's text of a condition that are not columns: texts, casts, functions, quoted names.
 _WORD = re.compile(
     r"'(?:[^']|'')*'|::\s*\w+|\w+(?=\()|\"((?:[^\"]|\"\")+)\"|\b([a-z_]\w*)\b(?!:\s)"
 )
@@ -82,7 +83,10 @@ _WORD = re.compile(
 
 @plan_parser("DuckDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of EXPLAIN with FORMAT JSON means. See `HasPlans.plan`."""
+    """Return the plan in a text of EXPLAIN with FORMAT JSON.
+
+    See `HasPlans.plan`.
+    """
     try:
         whole = json.loads(text)
         if isinstance(whole, list):
@@ -117,9 +121,9 @@ def _with_totals(plan: Plan, whole: dict[str, Any]) -> Plan:
 
 
 def _named_tables(node: Node) -> dict[str, str]:
-    """Names of common tables by the index that scans know them by."""
+    """Return names of common tables by the index that scans refer to."""
     info = node["extra_info"]
-    # Those that DuckDB makes itself have a number that is another in each plan.
+    # The names that DuckDB generates end with a number that differs in each plan.
     own = {info["Table Index"]: info["CTE Name"].rstrip("0123456789")} if "CTE Name" in info else {}
     for child in node.get("children", ()):
         own |= _named_tables(child)
@@ -133,7 +137,8 @@ def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanN
     info = node["extra_info"]
     table = info.get("Table")
     if kind == "CTE":
-        # Its last input is what the statement goes on with; the others are for scans in there.
+        # The last input of a common table's node continues the statement; the other inputs are for
+        # scans within it.
         children = (*children[-1:], *children[:-1])
     operator = "index scan" if info.get("Type") == "Index Scan" else OPERATORS.get(kind, "other")
     rows = _rows(node, kind, operator)
@@ -154,7 +159,7 @@ def _tree(node: Node, tables: dict[str, str], *, limited: bool = False) -> PlanN
 
 
 def _rows(node: Node, kind: str, operator: str) -> float | None:
-    """Rows that an operator gave; None if DuckDB counts something else, or nothing."""
+    """Return the output rows of an operator; None if DuckDB counts something else, or nothing."""
     if "intermediate_rows" not in node or kind in COUNTS_NO_ROWS or operator == "modify":
         return None
     return float(node["intermediate_rows"])
@@ -164,7 +169,7 @@ def _estimated(info: dict[str, Any], kind: str) -> float | None:
     rows = info.get(ESTIMATE)
     if rows is None or kind in COUNTS_NO_ROWS:
         return None
-    # Of a limit it says none.
+    # DuckDB reports 0 rows for a limit.
     return None if OPERATORS.get(kind) == "limit" and rows == "0" else float(rows)
 
 
@@ -212,14 +217,15 @@ def _condition(node: Node) -> str | None:
     if key is None:
         return None
     below = node.get("children", ())
-    # Places in a condition of a join are of one of its sides, and it does not say which.
+    # Column positions in a join's condition refer to one of its sides, and DuckDB does not say
+    # which.
     names = _names(below[0]) if len(below) == 1 else None
     together = " and " if key in {"Conditions", "Filters"} else ", "
     return together.join(_named(text, names) for text in _texts(info[key]))
 
 
 def _named(text: str, names: list[str] | None) -> str:
-    """An expression with the names of the columns that it counts by their place."""
+    """Return an expression with column names in place of column positions."""
 
     def name(match: re.Match[str]) -> str:
         place = int(match[1])
@@ -229,7 +235,7 @@ def _named(text: str, names: list[str] | None) -> str:
 
 
 def _names(node: Node) -> list[str] | None:
-    """Return the columns that a node's output is made of; None if the plan does not say."""
+    """Return the columns in a node's output; None if the plan does not name them."""
     kind, info = node.get("type") or node["name"], node["extra_info"]
     below = _names(node["children"][0]) if node.get("children") else None
     if kind == "PROJECTION":
@@ -243,7 +249,7 @@ def _names(node: Node) -> list[str] | None:
 
 
 def _columns(info: dict[str, Any]) -> tuple[str, ...]:
-    """Return the columns that a scan gives, and those of its filters."""
+    """Return the columns that a scan outputs, and those in its filters."""
     columns = dict.fromkeys(_texts(info.get(PROJECTIONS)))
     for text in _texts(info.get("Filters")):
         for match in _WORD.finditer(text):

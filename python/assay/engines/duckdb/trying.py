@@ -1,4 +1,4 @@
-"""Prepares statements of others without executing them."""
+"""Prepares a user's statements without executing them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _refused(text: str, words: str) -> Refusal:
 
 
 def _position(text: str, words: str) -> int | None:
-    """Return where the line begins that DuckDB's error quotes; None without one."""
+    """Return the position of the line that DuckDB's error quotes; None without a quote."""
     match = LINE.search(words)
     if match is None:
         return None

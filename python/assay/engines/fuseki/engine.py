@@ -1,4 +1,4 @@
-"""Apache Jena Fuseki: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Fuseki: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.engines.facts import EngineFacts
     from assay.engines.loading import ArrowStream
 
-# Below a product's home: what its build says of itself.
+# File below a product's home that has the build's version.
 PROPERTIES = "META-INF/maven/org.apache.jena/jena-fuseki-main/pom.properties"
 _VERSION = re.compile(r"(?m)^version=(\d[\w.-]*)")
 _HEAP = re.compile(r"[1-9]\d*[kmg]")
@@ -31,8 +31,8 @@ _HEAP = re.compile(r"[1-9]\d*[kmg]")
 class FusekiEngine(EndpointEngine):
     """The engine Fuseki; implements `Server`, `Restarts`, `LoadsTriples`, `HasCounters`.
 
-    It checks settings, too. The address of a server of ours also has `data`, `collections` and
-    `version`.
+    The engine Fuseki also checks settings. The address of a private server also has `data`,
+    `collections` and `version`.
     """
 
     def __init__(self, facts: EngineFacts) -> None:
@@ -40,13 +40,13 @@ class FusekiEngine(EndpointEngine):
         self._java: Path | None = None
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, and a Java runtime for it."""
+        """Return the product, after obtaining a Java runtime for it."""
         product = obtain(self._facts, wanted, tell)
         self._java = find_java(wanted.cache, tell, TITLE)
         return replace(product, version=_version(_home(product)))
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Takes the size of the heap; nothing else of it is set from outside."""
+        """Check settings: only the size of the heap can be set."""
         del product
         for name, value in settings.items():
             if name != HEAP:
@@ -57,7 +57,7 @@ class FusekiEngine(EndpointEngine):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private server, on a new data set if `place.data` is empty."""
+        """Start a private server, on a new data set if `place.data` is empty."""
         self.check_settings(product, settings)
         address = start_server(self._runtime(), _home(product), place, settings, launcher)
         return address | {"version": product.version}
@@ -70,12 +70,12 @@ class FusekiEngine(EndpointEngine):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Restarts a server that died, at the same port."""
+        """Restart a server that died, at the same port."""
         del place, settings
         restart_server(self._runtime(), _home(product), launcher, address)
 
     def address(self, dsn: str) -> Address:
-        """Raises `EngineError`: one that runs already is asked as any endpoint is."""
+        """Raise `EngineError`: a running server is measured with engine `sparql`."""
         del dsn
         raise EngineError(
             f"--engine fuseki starts {TITLE} itself; for a server that runs already give --engine"
@@ -87,11 +87,11 @@ class FusekiEngine(EndpointEngine):
         return str(instance.address["version"])
 
     def counters(self, instance: Instance) -> CollectionsReader:
-        """Return a reader of garbage collections from Java's log; it needs no connection."""
+        """Return a reader of garbage collections in Java's log, which needs no connection."""
         return CollectionsReader(Path(instance.address["collections"]))
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Sends all by one request: a data set has one writer at a time."""
+        """Send all triples in one request: a data set has one writer at a time."""
         del streams
         super().load_triples(instance, rows, 1, tell)
 
@@ -126,5 +126,5 @@ def _version(home: Path) -> str:
 
 
 def engine(facts: EngineFacts) -> FusekiEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return FusekiEngine(facts)

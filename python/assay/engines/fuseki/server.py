@@ -1,4 +1,4 @@
-"""Starts a private server: the program in Java, its data set, its address."""
+"""Starts a private server: the Java program, its data set, its address."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 CONF = Path(__file__).parent / "conf"
 TITLE = "Apache Jena Fuseki"
 PROGRAM = "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"
-# Below `place.data`: files of the data set.
+# Name below `place.data` of the data set's directory.
 DATA = "tdb2"
 LOG_CONFIGURATION = "log4j2.properties"
 DATASET = "/ds"
 START_PATIENCE_S, STOP_GRACE_S = 120.0, 60.0
-# What a user may set: the largest heap. The data are beside it, in memory-mapped files.
+# The only setting: the maximum heap size. Data are in memory-mapped files outside the heap.
 HEAP, HEAP_PART = "heap", 4
 MIB = 1 << 20
 
@@ -33,10 +33,10 @@ MIB = 1 << 20
 def start_server(
     java: Path, home: Path, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Starts a server on `place` and returns its address once it answers.
+    """Start a server on `place` and return its address once it answers.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     data = place.data / DATA
     data.mkdir(mode=0o700, exist_ok=True)
@@ -49,7 +49,10 @@ def start_server(
 
 
 def restart_server(java: Path, home: Path, launcher: Launcher, address: Address) -> None:
-    """Starts a server that died again, at its address. Raises `EngineError`."""
+    """Restart a server that died, at its address.
+
+    Raises `EngineError`.
+    """
     serve_again(_served(java, home, launcher), address)
 
 
@@ -73,7 +76,7 @@ def _served(java: Path, home: Path, launcher: Launcher) -> Served:
 
 
 def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
-    """Has the program started at an address; its process."""
+    """Start the program at an address and return its process id."""
     logs = launcher.scratch / LOG_CONFIGURATION
     shutil.copyfile(CONF / LOG_CONFIGURATION, logs)
     launcher.own(logs)
@@ -81,7 +84,7 @@ def _start(java: Path, home: Path, launcher: Launcher, address: Address) -> int:
         str(java),
         f"-Xmx{address['settings'][HEAP]}",
         *log_options(Path(address["collections"])),
-        # Stacks of samples can be walked.
+        # With frame pointers, the stacks of CPU samples can be unwound.
         "-XX:+PreserveFramePointer",
         f"-Dlog4j.configurationFile={logs}",
         *("-cp", str(home), PROGRAM),

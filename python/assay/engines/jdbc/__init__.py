@@ -1,1 +1,1 @@
-"""Any database with a JDBC driver; see README.md."""
+"""The engine jdbc: any database with a JDBC driver; see README.md."""

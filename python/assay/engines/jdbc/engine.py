@@ -1,4 +1,4 @@
-"""Any database with a JDBC driver, as its owner runs it; see `assay.engines.contract`."""
+"""Any running database with a JDBC driver; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from assay.engines.facts import EngineFacts
     from assay.model.script import Script
 
-# A property that the bridge takes out, see `java/Client.java`.
+# A property that the bridge removes, see `java/Client.java`.
 READS_ONLY = {"assay.readOnly": "true"}
-# What drivers want beside it: one to be told for each statement, one when it opens the file.
+# Additional properties for read-only sessions: one per driver that needs one.
 READS_ONLY_OF = {
     "jdbc:postgresql:": {"readOnlyMode": "always"},
     "jdbc:sqlite:": {"open_mode": "1"},
@@ -35,7 +35,8 @@ READS_ONLY_OF = {
 class JdbcEngine:
     """Any database behind a JDBC driver; implements `Server` and `Bridged`.
 
-    An instance's `handle` is a `Link`. It makes no tables: every database has its own way of that.
+    An instance's `handle` is a `Link`. The engine makes no tables, because every database does so
+    differently.
     """
 
     reads_only_by = "Connection.setReadOnly(true)"
@@ -59,7 +60,7 @@ class JdbcEngine:
         raise EngineError("a database that is reached by JDBC is started by its owner.")
 
     def address(self, dsn: str) -> Address:
-        """The address of a running database, a URL as its driver has it."""
+        """Return the address of a running database: a URL in its driver's form."""
         return read_dsn(dsn)
 
     def dialects_at(self, dsn: str) -> tuple[str, ...]:
@@ -77,16 +78,16 @@ class JdbcEngine:
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Try statements with EXPLAIN, on products that have it."""
+        """Try statements with EXPLAIN, on products that support it."""
         return trying.try_statements(instance.handle, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
-        """None: their names are not asked for."""
+        """Return no tables: JDBC databases are not queried for them."""
         del instance
         return []
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
-        """Starts a bridge that has the drivers that were named."""
+        """Start a bridge with the requested drivers."""
         if not bridging.drivers:
             raise EngineError(
                 "no JDBC driver is named: say --driver FILE.jar, the one that is for the DSN"
@@ -96,11 +97,14 @@ class JdbcEngine:
         return {**address, "socket": str(socket)}
 
     def attach(self, address: Address) -> Instance:
-        """Connects. Raises `BridgeError` as the database or its driver says it."""
+        """Connect to the database.
+
+        Raises `BridgeError` with the message of the database or its driver.
+        """
         return Instance({}, Link.connect(address), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
@@ -109,42 +113,42 @@ class JdbcEngine:
         return f"{link.product} {' '.join(link.version.split())}"
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Product and driver: JDBC knows no settings of a database."""
+        """Return product and driver, because JDBC reports no settings of a database."""
         link: Link = instance.handle
         return {"product": link.product, "version": link.version, "driver": link.driver}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """Return no process, as JDBC names none."""
+        """Return no process, because JDBC reports none."""
         del instance
         return ()
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Tables of ours are never there."""
+        """Return None: Assay makes no tables behind JDBC."""
         del instance, name
         return None
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
-        """Raises `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`: this engine makes no tables."""
         _makes_no_tables(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`: this engine makes no tables."""
         _makes_no_tables(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Raises `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`: this engine makes no tables."""
         _makes_no_tables(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`: this engine makes no tables."""
         _makes_no_tables(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Raises `EngineError`: this engine makes no tables."""
+        """Raise `EngineError`: this engine makes no tables."""
         _makes_no_tables(instance, name)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client, all through one bridge."""
+        """Return one connection per client, all through one bridge."""
         config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
@@ -157,5 +161,5 @@ def _makes_no_tables(*_: object) -> Never:
 
 
 def engine(facts: EngineFacts) -> JdbcEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return JdbcEngine(facts)

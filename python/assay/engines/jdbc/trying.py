@@ -1,7 +1,7 @@
-"""Has a database explain statements of others, where its product is one that explains.
+"""Explains a user's statements on products behind JDBC whose EXPLAIN is known.
 
-JDBC has no way to prepare a statement that all drivers keep to: some ask the database nothing, and
-some execute it. So a product is asked in its own word, which executes nothing.
+JDBC has no portable way to prepare a statement: some drivers send nothing to the database, and some
+execute it. Each product's own EXPLAIN, which executes nothing, is used instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.engines.bridge.link import Link
     from assay.engines.checking import Trial
 
-# Dialects by the word behind `jdbc:`.
+# Dialects by the product's name in the URL, after `jdbc:`.
 GRAMMARS = {
     "postgresql": ("postgresql",),
     "mysql": ("mysql",),
@@ -27,10 +27,10 @@ GRAMMARS = {
     "sqlite": ("sqlite",),
     "duckdb": ("duckdb", "postgresql"),
 }
-# Products whose EXPLAIN executes nothing, as their drivers call them.
+# Product names, as drivers report them, whose EXPLAIN executes nothing.
 EXPLAINING = {"PostgreSQL", "MySQL", "MariaDB", "SQLite", "DuckDB", "H2"}
 EXPLAIN = "explain "
-# What can stand behind it on all of them.
+# First words of statements that all these products can explain.
 EXPLAINED = {"select", "with", "insert", "update", "delete", "values", "table"}
 KINDS: dict[str, RefusalKind] = {
     "42P01": "table",

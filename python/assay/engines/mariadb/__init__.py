@@ -1,1 +1,1 @@
-"""MariaDB: private servers, and servers that run already."""
+"""MariaDB: private and running servers."""

@@ -1,4 +1,4 @@
-"""MariaDB: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine MariaDB: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
 VERSION_MIN = (10, 5)
-# Before the version, so that clients of MySQL's replication take it for a young one.
+# Prefix of the version, with which MySQL replication clients take MariaDB for a recent server.
 PREFIX = "5.5.5-"
 
 
@@ -42,11 +42,14 @@ class MariaEngine(ConfiguredEngine):
         return find_program(home)
 
     def make_data(self, program: Program, data: Path, launcher: Launcher) -> None:
-        """Make an empty data directory."""
+        """Make an empty data directory for a private server."""
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:
-        """Return the version without a distribution's suffix. Raises `EngineError` if too old."""
+        """Return the server's version without a distribution's suffix.
+
+        Raises `EngineError` if the version is too old.
+        """
         version_text = version_text.removeprefix(PREFIX)
         match = re.match(r"(\d+)\.(\d+)", version_text)
         young = match is not None and (int(match[1]), int(match[2])) >= VERSION_MIN
@@ -59,14 +62,14 @@ class MariaEngine(ConfiguredEngine):
         return version_text.partition("-")[0]
 
     def plan_reader(self, instance: Instance) -> MariaPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         return MariaPlans(instance.address, CONF)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of ANALYZE or EXPLAIN."""
+        """Return the plan in a text of MariaDB's ANALYZE or EXPLAIN."""
         return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> MariaEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return MariaEngine(facts)

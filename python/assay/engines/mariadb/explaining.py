@@ -1,4 +1,4 @@
-"""Asks MariaDB for plans, and for what of its catalogue explains them."""
+"""Reads plans from MariaDB, with facts of its catalogue that explain them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ class MariaPlans(CataloguePlans):
     normalised = staticmethod(normalised)
 
     def explain_text(self, how: str, asked: str) -> str:
-        """Return the server's plan, with the session's database: the server leaves that out."""
+        """Return the server's plan with the session's database, which the server omits."""
         plan = super().explain_text(how, asked)
         database = self.rows(file_text("plans/database.sql"))[0][0]
         return json.dumps(json.loads(plan) | {DATABASE: database}, indent=2)
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return settings of the optimiser away from their default. Raises `EngineError`."""
+        """Return optimiser settings that differ from their defaults.
+
+        Raises `EngineError`.
+        """
         return changed_of(self.read_rows("plans/changed_settings.sql"))

@@ -1,4 +1,4 @@
-"""One table of a plan of MariaDB: how it is read, its rows, its time."""
+"""One table in a MariaDB plan: its access method, its rows, its time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from assay.model.plan import PlanNode
 PAGE_BYTES = 16_384
 MS_PER_S = 1000
 PERCENT = 100.0
-# How a table is accessed without an index; with `hash_` before it where a join hashes it.
+# Access types without an index, with the prefix `hash_` if a hash join reads the table.
 SCANS = {"ALL", "hash_ALL"}
-# Its one row is a constant for all that comes after, so executing does not count it.
+# The table's single row is a constant for later steps, so execution does not count it.
 READ_WHILE_PLANNING = {"const", "system"}
 TOLD_ELSEWHERE = {
     "table_name",
@@ -32,28 +32,29 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a plan with its facts; times in milliseconds, shares in percent."""
+    """A table of a plan with its facts; times are in milliseconds, shares in percent."""
 
     facts: dict[str, Any]
 
     @property
     def loops(self) -> float | None:
-        """The number of times the table was read; None if unknown, as when read while planning."""
+        """Return the number of reads of the table; None if unknown, as when read while planning."""
         loops: float | None = self.facts.get("r_loops")
         if loops is None and self.facts.get("r_rows") is not None:
-            return 1.0  # What is changed is read once.
+            return 1.0  # The target table of a change is read once.
         return None if self.facts.get("access_type") in READ_WHILE_PLANNING else loops
 
     @property
     def rows(self) -> float | None:
-        """Rows that its condition let through, over all loops."""
+        """Return the number of rows that passed its condition, over all loops."""
         read = self.rows_read
-        # Averages and shares are told with ten digits; what they are of are whole rows.
+        # Averages and shares are printed with ten digits, so their product is rounded to whole
+        # rows.
         return None if read is None else float(round(read * _share(self.facts, "r_filtered")))
 
     @property
     def rows_read(self) -> float | None:
-        """Rows that were read, over all loops."""
+        """Return the number of rows read, over all loops."""
         average = self.facts.get("r_rows")
         if average is None or self.loops is None:
             return None
@@ -61,25 +62,25 @@ class Table:
 
     @property
     def estimated(self) -> float | None:
-        """Rows that were expected of one reading."""
+        """Return the estimated rows of one loop."""
         rows = self.facts.get("rows")
         return None if rows is None else rows * _share(self.facts, "filtered")
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """The rows of the first tables of a join, together."""
+    """The joined rows of the first tables of a join."""
 
     estimated: float | None
     rows: float | None = None
 
     def joined(self, table: Table, buffered: dict[str, Any] | None) -> Prefix:
-        """The rows once one more table is joined, by a buffer if there was one."""
+        """Return the joined rows after one more table, with a join buffer if there was one."""
         both_estimated = self.estimated is not None and table.estimated is not None
         estimated = (self.estimated or 0.0) * (table.estimated or 0.0) if both_estimated else None
         rows = table.rows
         if buffered is not None:
-            # One reading of the table serves all rows that the buffer holds: each is a loop.
+            # One read of the table serves all rows in the join buffer; each buffered row is a loop.
             rows = buffered.get("r_effective_rows")
             if rows is not None:
                 loops = buffered.get("r_loops") or table.loops or 1.0
@@ -88,19 +89,22 @@ class Prefix:
 
 
 def _share(facts: dict[str, Any], key: str) -> float:
-    """Return a share of rows; 1 where the plan has none."""
+    """Return a share of rows, from 0 to 1; 1 if the plan has none."""
     percent: float | None = facts.get(key)
     return 1.0 if percent is None else percent / PERCENT
 
 
 def seconds_of(facts: dict[str, Any]) -> float | None:
-    """The time of a step with all below it, in seconds."""
+    """Return the time of a step including all steps below it, in seconds."""
     total: float | None = facts.get("r_total_time_ms")
     return None if total is None else total / MS_PER_S
 
 
 def scan(table: Table, loops: float, *, cut_short: bool) -> PlanNode:
-    """The table as an operator. `loops` is how often it was to be read, where it is not told."""
+    """Return the table as an operator.
+
+    `loops` is the expected number of loops, for a plan that does not report it.
+    """
     facts = table.facts
     rows, read = table.rows, table.rows_read
     expected = table.estimated
@@ -129,13 +133,13 @@ def _own_seconds(facts: dict[str, Any]) -> float | None:
 
 
 def comparing_seconds(buffered: dict[str, Any]) -> float | None:
-    """The time in which rows of a join's buffer were taken out and compared."""
+    """Return the seconds of reading and comparing rows in a join buffer."""
     parts = [buffered[key] for key in ("r_unpack_time_ms", "r_other_time_ms") if key in buffered]
     return sum(parts) / MS_PER_S if parts else None
 
 
 def _pages(facts: dict[str, Any], counter: str) -> int | None:
-    """Bytes of the pages that a counter counts: what is not told beside others is zero."""
+    """Return the bytes of pages in a counter, 0 if the plan has only other counters."""
     stats = facts.get("r_engine_stats")
     return None if not stats else int(stats.get(counter, 0)) * PAGE_BYTES
 

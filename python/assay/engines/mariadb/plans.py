@@ -1,7 +1,7 @@
-"""MariaDB's plans in engine-independent terms.
+"""Converts MariaDB's plans to engine-independent terms.
 
-MariaDB tells a pipeline: tables in the order in which they are joined, each with how it is read,
-and around them what is done with the rows. Here it becomes the tree of operators that it means.
+MariaDB reports a pipeline: tables in join order, each with its access method, inside steps that
+process the rows. This module converts the pipeline to a tree of operators.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ JsonObject = dict[str, Any]
 
 MS_PER_S = 1000
 BLOCK, SUBQUERIES, MATERIALIZED = "query_block", "subqueries", "materialized"
-# What is added to the server's text: the session's database.
+# Key that Assay adds to the server's text: the session's database.
 DATABASE = "database"
 SUBQUERY_KINDS = {
     BLOCK: "subquery",
     "expression_cache": "subquery with a cache",
     "materialization": "materialised subquery",
 }
-# What may stand around the tables, from the outside to the inside, and what it does.
+# Steps that may enclose the tables, from the outside to the inside, and their operators.
 AROUND = {
     "filesort": "sort",
     "read_sorted_file": "sort",
@@ -40,18 +40,18 @@ AROUND = {
 TEMPORARY_TABLE, OTHER_TIME = "temporary_table", "r_other_time_ms"
 UNIONS = ("union_result", "recursive_union")
 JOINED_BY_BUFFER = "block-nl-join"
-# Of kinds of join buffers: those that are looked up by a hash of the key.
+# Kinds of join buffers that are looked up by a hash of the key.
 HASHED = ("BNLH", "BKAH")
 CHANGES = ("insert", "update", "delete")
 
 
 @dataclass(frozen=True)
 class _Above:
-    """Facts that the parts above pass down to a part of a plan.
+    """Facts that a part of a plan receives from the parts above it.
 
     Attributes:
-        loops: How often it is executed.
-        cut_short: Whether somebody above may stop early.
+        loops: Number of times the part is executed.
+        cut_short: Whether a step above may stop early.
     """
 
     loops: float = 1.0
@@ -60,7 +60,10 @@ class _Above:
 
 @plan_parser("MariaDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of ANALYZE or EXPLAIN with FORMAT=JSON means. See `HasPlans.plan`."""
+    """Return the plan in a text of ANALYZE or EXPLAIN with FORMAT=JSON.
+
+    See `HasPlans.plan`.
+    """
     try:
         whole = json.loads(text)
         block = whole[BLOCK]
@@ -93,7 +96,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _block(block: JsonObject, above: _Above) -> PlanNode:
-    """A query block: its pipeline, with the condition on groups around it."""
+    """Return the operators of a query block: its pipeline, with the condition on groups."""
     loops = float(block.get("r_loops") or above.loops)
     inner = _Above(loops, above.cut_short)
     for kind in UNIONS:
@@ -123,12 +126,12 @@ def _unqueried(part: JsonObject, above: _Above) -> PlanNode:
         return _table(part[JOINED_BY_BUFFER]["table"], above)
     if "table" in part:
         return _table(part["table"], above)
-    # Nothing is read: constants, or a condition that cannot be met.
+    # No table is read: the query has constants only, or a condition that is never true.
     return PlanNode("result", str(part.get("message", part.get("table_name", "no tables"))))
 
 
 def _around(kind: str, operator: str, part: JsonObject, above: _Above) -> PlanNode:
-    """One step around the tables; it takes in all rows before it gives the first."""
+    """Return one step around the tables, which reads all rows before it outputs the first."""
     if kind == "read_sorted_file":
         return _around("filesort", operator, part["filesort"], above)
     if kind == TEMPORARY_TABLE:
@@ -142,7 +145,7 @@ def _around(kind: str, operator: str, part: JsonObject, above: _Above) -> PlanNo
     made = _sort(part, above) if kind == "filesort" else PlanNode(operator, kind.replace("_", " "))
     own_s = made.seconds if collecting_s is None else collecting_s
     if own_s is not None and "table" in part:
-        # The time of a sort that reads a table itself has the reading in it.
+        # The time of a sort that reads its own table includes the read.
         own_s = max(0.0, own_s - sum(node.seconds or 0.0 for node in child.walk()))
     loops = part.get("r_loops")
     work = made.work if collecting_s is None else "aggregate"
@@ -150,10 +153,10 @@ def _around(kind: str, operator: str, part: JsonObject, above: _Above) -> PlanNo
 
 
 def _collecting(part: JsonObject) -> tuple[JsonObject, float | None]:
-    """A part without the time in which its rows were put into a temporary table; that time.
+    """Return a part without the time of filling its temporary table, and that time.
 
-    It is told with the last table that is joined, as time beside reading it. Where that table has a
-    condition, the time is the condition's, too, and stays there.
+    MariaDB adds this time to the extra time of the last joined table. If that table has a
+    condition, the time includes the condition and stays there.
     """
     items = part.get("nested_loop") or [part]
     last = items[-1].get("table", {})
@@ -180,7 +183,7 @@ def _sort(facts: JsonObject, above: _Above) -> PlanNode:
 
 
 def _joined(items: list[JsonObject], above: _Above) -> PlanNode:
-    """Tables in the order of joining, as a tree that grows to the left."""
+    """Return the tables in join order as a left-deep tree."""
     made: PlanNode | None = None
     prefix = Prefix(estimated=above.loops)
     for item in items:
@@ -196,7 +199,7 @@ def _joined(items: list[JsonObject], above: _Above) -> PlanNode:
 
 
 def _item_table(part: JsonObject) -> Table:
-    """The table of an item of a join, wherever a sort hides it."""
+    """Return the table of a join's item, which may be inside a sort."""
     sorted_first = part.get("read_sorted_file", part)
     inner = sorted_first.get("filesort", sorted_first)
     return Table(inner.get("table", {}))
@@ -221,11 +224,11 @@ def _join(
 
 
 def _table(facts: JsonObject, above: _Above) -> PlanNode:
-    """A table as it is read, what makes it if it is made for this, what is changed in it."""
+    """Return the operator for a table: read, materialised by a subplan, or changed."""
     if "table_name" not in facts:
         return PlanNode("values", str(facts.get("message", "no table")))
     if "access_type" not in facts and MATERIALIZED not in facts:
-        # Rows are put into it, and nothing is read of it.
+        # Rows are inserted into the table, and none are read.
         return PlanNode("modify", "insert", object=facts["table_name"])
     table = Table(facts)
     made = scan(table, above.loops, cut_short=above.cut_short)
@@ -238,7 +241,7 @@ def _table(facts: JsonObject, above: _Above) -> PlanNode:
 
 
 def _made(part: JsonObject) -> PlanNode:
-    """Return the operator that fills a table which only this query has."""
+    """Return the operator that fills a temporary table of the query."""
     part = part.get("materialization", part)
     inner = part.get(BLOCK, part)
     top = _block(inner, _Above())
@@ -246,7 +249,7 @@ def _made(part: JsonObject) -> PlanNode:
 
 
 def _subquery(part: JsonObject) -> PlanNode:
-    """Return a subquery that is computed for a value, or looked up by a condition."""
+    """Return a subquery that computes a value, or that a condition looks up."""
     for kind, native in SUBQUERY_KINDS.items():
         if kind in part:
             inner = part[kind] if kind == BLOCK else part[kind][BLOCK]

@@ -1,4 +1,4 @@
-"""The programs of an installed MariaDB."""
+"""Finds the programs of an installed MariaDB."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TITLE = "MariaDB"
-# Where the server lies below a product's home: named itself, installed, unpacked from Debian.
+# Paths of the server below a product's home: at the top, installed, or unpacked from Debian.
 PLACES = ("mariadbd", "bin/mariadbd", "sbin/mariadbd", "usr/sbin/mariadbd")
 VERSION = r"Ver (\d[\d.]*)-MariaDB"
-# The product's own scripts of what its tables of accounts and the like are, in the order in which
-# they are run; texts of its HELP are left out.
+# The product's scripts that create system tables such as accounts, in execution order, without the
+# script of HELP texts.
 SHARES = ("share/mysql", "share/mariadb", "share")
 SYSTEM_TABLES = (
     "mysql_system_tables.sql",
@@ -27,7 +27,10 @@ SYSTEM_TABLES = (
 
 
 def find_program(home: Path) -> Program:
-    """The server's program below a product's home. Raises `EngineError` if it is not there."""
+    """Return the server's program below a product's home.
+
+    Raises `EngineError` if the program does not exist.
+    """
     for place in PLACES:
         server = home / place
         if server.is_file() and system_tables(server):
@@ -41,7 +44,7 @@ def find_program(home: Path) -> Program:
 
 
 def system_tables(server: Path) -> list[Path]:
-    """Scripts that make the server's own tables; empty if they are not there."""
+    """Return the scripts that create the server's system tables; empty if they do not exist."""
     for share in SHARES:
         files = [_base(server) / share / name for name in SYSTEM_TABLES]
         if files[0].is_file():
@@ -50,7 +53,7 @@ def system_tables(server: Path) -> list[Path]:
 
 
 def _base(server: Path) -> Path:
-    """The directory that holds the server's messages, character sets and scripts."""
+    """Return the directory of the server's messages, character sets and scripts."""
     inside = server.parent.name in {"bin", "sbin"}
     return server.parent.parent if inside else server.parent
 

@@ -1,4 +1,4 @@
-"""The data directory of a private server."""
+"""Makes the data directory of a private server."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 CONF = Path(__file__).parent / "conf"
 BOOTSTRAP_FILE = "bootstrap.sql"
-# A program with a file as its input, replaced by it.
+# Shell command that executes a program with a file as its standard input.
 SHELL, READING = "/bin/sh", 'script=$1; shift; exec "$@" < "$script"'
 CURRENT_HOST = "@current_hostname"
 INSTALL_PATIENCE_S = 300.0
 
 
 def make_data(program: Program, data: Path, launcher: Launcher) -> None:
-    """Has the server make its own tables, by the product's scripts."""
+    """Have the server create its system tables from the product's scripts."""
     data.mkdir(mode=0o700)
     launcher.own(data)
     script = launcher.scratch / BOOTSTRAP_FILE
     parts = [CONF / BOOTSTRAP_FILE, *system_tables(program.file)]
     lines = [line for part in parts for line in part.read_text("utf-8").splitlines()]
-    # An account of the host's own name would be one with a name that we do not know.
+    # Accounts for the host's own name are omitted, because that name is unknown.
     kept = [line for line in lines if CURRENT_HOST not in line]
     script.write_text("\n".join(kept), "utf-8")
     launcher.own(script)
@@ -37,7 +37,7 @@ def make_data(program: Program, data: Path, launcher: Launcher) -> None:
         *program.places,
         f"--datadir={data}",
         f"--tmpdir={launcher.scratch}",
-        # Only its orderly end has to be on the disk.
+        # Only the state at the orderly end must be on disk.
         "--innodb-flush-log-at-trx-commit=0",
     ]
     from_script = [SHELL, "-c", READING, SHELL, str(script)]

@@ -1,1 +1,1 @@
-"""MySQL: private servers, and servers that run already."""
+"""MySQL: private and running servers."""

@@ -1,4 +1,4 @@
-"""MySQL: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine MySQL: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from assay.engines.mysql_family.programs import Program
     from assay.model.plan import Plan
 
-# From which on EXPLAIN ANALYZE tells its tree as JSON.
+# The first version whose EXPLAIN ANALYZE prints its tree as JSON.
 VERSION_MIN = (8, 3)
-# What others that speak MySQL's protocol say of themselves.
+# Names that other products with MySQL's protocol report.
 OTHERS = re.compile(r"(?i)mariadb|dolt|tidb")
 
 
@@ -43,11 +43,14 @@ class MysqlEngine(ConfiguredEngine):
         return find_program(home)
 
     def make_data(self, program: Program, data: Path, launcher: Launcher) -> None:
-        """Make an empty data directory."""
+        """Make an empty data directory for a private server."""
         make_data(program, data, launcher)
 
     def read_version(self, version_text: str) -> str:
-        """Return the version without a distribution's suffix. Raises `EngineError` if too old."""
+        """Return the server's version without a distribution's suffix.
+
+        Raises `EngineError` if the version is too old.
+        """
         match = re.match(r"(\d+)\.(\d+)[\d.]*", version_text)
         if (
             OTHERS.search(version_text)
@@ -62,14 +65,14 @@ class MysqlEngine(ConfiguredEngine):
         return match[0]
 
     def plan_reader(self, instance: Instance) -> MysqlPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         return MysqlPlans(instance.address, CONF)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN."""
+        """Return the plan in a text of MySQL's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> MysqlEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return MysqlEngine(facts)

@@ -1,4 +1,4 @@
-"""Asks MySQL for plans: actual ones for reading statements, estimated ones for others."""
+"""Reads plans from MySQL: measured plans of queries, estimated plans of other statements."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from assay.model.catalogue import ChangedSetting
 
 CHANGES = {"delete", "insert", "replace", "update"}
-# Flags of the switch that are off as the server is built, by the manual; all others are on.
+# Optimiser flags that the manual documents as off by default; all others are on.
 OFF = {"batched_key_access", "hypergraph_optimizer", "subquery_to_derived", "use_invisible_indexes"}
-# Settings of the optimiser and executor, as the server is built, by the manual.
+# Default settings of optimiser and executor, as the manual documents them.
 DEFAULTS = {
     "eq_range_index_dive_limit": "200",
     "join_buffer_size": "262144",
@@ -41,7 +41,7 @@ class MysqlPlans(CataloguePlans):
     normalised = staticmethod(normalised)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
-        """Read a plan; that of a change comes from the older format, which names the table."""
+        """Read a plan; the plan of a change comes from the older format, which names the table."""
         if asked.split(maxsplit=1)[0].lower() not in CHANGES:
             plan, reason = super().read_plan(asked, limit_s)
             return self._with_columns(asked, plan), reason
@@ -52,9 +52,11 @@ class MysqlPlans(CataloguePlans):
         return estimated, ESTIMATES
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return settings away from how the server is built, and flags. Raises `EngineError`.
+        """Return settings and flags that differ from the defaults of the manual.
 
-        The server tells no setting's default: what it calls so is what it was started with.
+        Raises `EngineError`.
+
+        The server does not report a compiled-in default: its DEFAULT is the value at startup.
         """
         values = {str(name): str(value) for name, value in self.read_rows("plans/settings.sql")}
         flags = [flag.partition("=")[0] for flag in values[SWITCH].split(",")]
@@ -65,7 +67,7 @@ class MysqlPlans(CataloguePlans):
         )
 
     def estimated(self, asked: str) -> str:
-        """Return the estimated plan; that of a change comes from the older format."""
+        """Return the estimated plan; the plan of a change comes from the older format."""
         changes = asked.split(maxsplit=1)[0].lower() in CHANGES
         return self._tables(asked) if changes else super().estimated(asked)
 
@@ -86,7 +88,7 @@ class MysqlPlans(CataloguePlans):
     def executed(self, asked: str) -> str:
         """Return the executed plan; an execution that was cut off is raised as an error.
 
-        It is asked at once, for the next statement has warnings of its own.
+        The warning is read at once, because the next statement replaces it.
         """
         plan = super().executed(asked)
         for _, number, message in self.rows(file_text("warnings.sql")):

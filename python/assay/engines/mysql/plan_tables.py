@@ -1,7 +1,7 @@
-"""Reads the older format of MySQL's plans: tables, and how and which columns are read.
+"""Reads the older format of MySQL's plans: tables, access methods and columns.
 
-It tells them of statements that change rows, and of tables of one row that are read while planning,
-which the tree of iterators leaves out.
+The older format includes statements that change rows, and tables of one row that are read while
+planning. The tree of iterators omits both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLOCK, TABLE, LOOP, UNION = "query_block", "table", "nested_loop", "union_result
 SPECIFICATIONS = "query_specifications"
 MADE = "materialized_from_subquery"
 CHANGES = ("insert", "replace", "update", "delete")
-# What may stand around tables, and what it does.
+# Steps that may enclose tables, and their operators.
 AROUND = {
     "ordering_operation": "sort",
     "grouping_operation": "aggregate",
@@ -36,7 +36,7 @@ SCAN = "ALL"
 
 
 def tables_of(block: JsonObject) -> list[JsonObject]:
-    """All tables that a query block names, those of its subqueries included."""
+    """Return all tables that a query block names, including those of its subqueries."""
     return [table for table in _tables(block) if "access_type" in table]
 
 
@@ -52,7 +52,7 @@ def _tables(part: object) -> Iterator[JsonObject]:
 
 
 def with_tables(root: PlanNode, tables: Sequence[JsonObject]) -> PlanNode:
-    """A tree of iterators with the columns of its tables, and with those that were read before."""
+    """Return a tree of iterators with its tables' columns, and with tables read while planning."""
     columns: dict[str, dict[str, None]] = {}
     for table in tables:
         columns.setdefault(table["table_name"], {}).update(
@@ -83,7 +83,7 @@ def _is_before(node: PlanNode) -> bool:
 
 
 def _with_early(node: PlanNode, early: list[PlanNode]) -> PlanNode:
-    """The tree with tables below the first operator that gives rows that were fetched before."""
+    """Return the tree with early-read tables below the first operator that returns their rows."""
     if _is_before(node) and early:
         given = tuple(early)
         early.clear()
@@ -92,7 +92,10 @@ def _with_early(node: PlanNode, early: list[PlanNode]) -> PlanNode:
 
 
 def block_tree(block: JsonObject) -> PlanNode:
-    """The tree that a query block of the older format means. Raises `KeyError`."""
+    """Return the tree for a query block of the older format.
+
+    Raises `KeyError`.
+    """
     if UNION in block:
         parts = block[UNION][SPECIFICATIONS]
         children = tuple(block_tree(part[BLOCK]) for part in parts)
@@ -113,7 +116,7 @@ def block_tree(block: JsonObject) -> PlanNode:
 
 
 def _joined(tables: list[PlanNode]) -> PlanNode:
-    """Tables in the order of joining, under what changes one of them."""
+    """Return tables in join order, below the operator that changes one of them."""
     made: PlanNode | None = None
     changes: list[PlanNode] = []
     for table in tables:
@@ -131,7 +134,7 @@ def _joined(tables: list[PlanNode]) -> PlanNode:
 
 
 def _changed(table: JsonObject) -> PlanNode:
-    """A table as it is read, under what is changed in it."""
+    """Return a table's access operator, below the operator that changes the table."""
     if "table_name" not in table:
         return PlanNode("values", str(table.get("message", "no table")))
     change = next((change for change in CHANGES if change in table), None)
@@ -160,5 +163,5 @@ def _read(table: JsonObject) -> PlanNode:
 
 
 def _made(part: JsonObject) -> PlanNode:
-    """Return the operator that fills a table which only this statement has."""
+    """Return the operator that fills a temporary table of the statement."""
     return PlanNode("materialize", "materialised", children=(block_tree(part[BLOCK]),))

@@ -1,8 +1,8 @@
-"""MySQL's plans in engine-independent terms.
+"""Converts MySQL's plans to engine-independent terms.
 
-MySQL tells a tree of iterators (EXPLAIN FORMAT=JSON, version 2), with averages over the loops of
-each. Of statements that change rows it tells tables only (version 1), and no times. Which columns
-are read, and which tables while planning, stands in version 1 alone.
+MySQL reports a tree of iterators (EXPLAIN FORMAT=JSON, version 2), with averages over the loops of
+each iterator. For statements that change rows it reports only tables (version 1), without times.
+Only version 1 has the columns read, and the tables read while planning.
 """
 
 from __future__ import annotations
@@ -56,14 +56,17 @@ TOLD_ELSEWHERE = {
     "actual_last_row_ms",
     "estimated_rows",
 }
-# Who may stop those below before they gave all rows.
+# Operators that may stop their inputs before these return all rows.
 CUTTING = {"limit"}
 CUTTING_JOINS = {"semijoin", "antijoin"}
 
 
 @plan_parser("MySQL")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of EXPLAIN with FORMAT=JSON means. See `HasPlans.plan`."""
+    """Return the plan in a text of EXPLAIN with FORMAT=JSON.
+
+    See `HasPlans.plan`.
+    """
     try:
         whole = json.loads(text)
         told_tables = tables_of(whole.get(BLOCK, {}))
@@ -86,7 +89,10 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> PlanNode:
-    """An iterator with its inputs. `asked` is how often it is to be run, where it is not told."""
+    """Return an iterator with its inputs.
+
+    `asked` is the expected number of loops, for a plan that does not report it.
+    """
     loops: float | None = iterator.get("actual_loops")
     times = asked if loops is None else float(loops)
     children, spent_s = _children(iterator, times, cut_short=cut_short)
@@ -102,7 +108,7 @@ def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> Pla
         estimated_rows=None if expected is None else expected * max(1.0, times),
         rows=given,
         loops=loops,
-        # Averages of loops that ended early may be less than what their inputs took.
+        # The average of loops that ended early may be less than the time of their inputs.
         seconds=None if seconds is None else max(0.0, seconds - spent_s),
         cut_short=cut_short,
         schema=iterator.get("schema_name"),
@@ -118,7 +124,7 @@ def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> Pla
 
 
 def _of_table(made: PlanNode) -> PlanNode:
-    """A filter right above a table as one operator with it: it is the condition of the reading."""
+    """Return a table and the filter right above it as one operator: the filter is its condition."""
     if made.operator != "filter" or len(made.children) != 1:
         return made
     (read,) = made.children
@@ -139,7 +145,7 @@ def _of_table(made: PlanNode) -> PlanNode:
 def _children(
     iterator: JsonObject, times: float, *, cut_short: bool
 ) -> tuple[tuple[PlanNode, ...], float]:
-    """The inputs as operators, and the seconds that they took with all below them."""
+    """Return the inputs as operators, and their seconds including all operators below."""
     inputs = [*iterator.get(INPUTS, ()), *iterator.get(SELECTED, ())]
     cut = cut_short or iterator.get("access_type") in CUTTING
     cut_right = cut or any(word in str(iterator.get("join_type")) for word in CUTTING_JOINS)
@@ -147,7 +153,7 @@ def _children(
     for place, child in enumerate(inputs):
         asked = times
         if place == 1 and iterator.get("join_algorithm") in {"nested_loop", "batch_key_access"}:
-            # The second table is asked for each row of the first.
+            # The second table is read once for each row of the first.
             asked = made[0].rows if made[0].rows is not None else made[0].estimated_rows or times
         made.append(_node(child, asked, cut_short=cut if place == 0 else cut_right))
     subqueries = [node for node in made if node.operator == "subquery"]
@@ -156,7 +162,7 @@ def _children(
 
 
 def _seconds(iterator: JsonObject) -> float | None:
-    """The time of an iterator with all below it, over all loops; None if it was not executed."""
+    """Return an iterator's seconds over all loops, including its inputs; None if not executed."""
     last_ms: float | None = iterator.get("actual_last_row_ms")
     return None if last_ms is None else last_ms * iterator.get("actual_loops", 1) / MS_PER_S
 
@@ -175,7 +181,7 @@ def _operator(iterator: JsonObject) -> str:
 
 
 def _native(iterator: JsonObject) -> str:
-    """Return MySQL's words up to the first table, condition or keys."""
+    """Return MySQL's text of an operator up to the first table, condition or keys."""
     operation = str(iterator.get("operation", iterator.get("access_type", "?")))
     return operation.partition(" on ")[0].partition(":")[0].partition(" (")[0]
 

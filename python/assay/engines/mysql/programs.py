@@ -1,4 +1,4 @@
-"""The program of an installed MySQL."""
+"""Finds the program of an installed MySQL."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TITLE = "MySQL"
-# Where the server lies below a product's home: named itself, installed, unpacked from Debian.
+# Paths of the server below a product's home: at the top, installed, or unpacked from Debian.
 PLACES = ("mysqld", "bin/mysqld", "sbin/mysqld", "usr/sbin/mysqld")
 VERSION = r"Ver (\d[\d.]*)(?!.*MariaDB)"
 
 
 def find_program(home: Path) -> Program:
-    """The server's program below a product's home. Raises `EngineError` if it is not there."""
+    """Return the server's program below a product's home.
+
+    Raises `EngineError` if the program does not exist.
+    """
     for place in PLACES:
         server = home / place
         if server.is_file():
             loaded = (home / LOADERS / server.name).exists()
             command = program_of(home, server) if loaded else [str(server)]
-            # It refuses to run as root unless it is told to.
+            # MySQL refuses to run as root without this option.
             user = ("--user=root",) if os.geteuid() == 0 else ()
             checking = ("--validate-config", "--log-error-verbosity=2", *user)
             return Program(TITLE, server, tuple(command), _places(server), checking, VERSION)

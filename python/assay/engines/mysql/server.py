@@ -1,4 +1,4 @@
-"""The data directory of a private server."""
+"""Makes the data directory of a private server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INSTALL_PATIENCE_S = 300.0
 
 
 def make_data(program: Program, data: Path, launcher: Launcher) -> None:
-    """Has the server make its tables; its account without a password goes at the first start."""
+    """Have the server create its tables; the first start removes its account without a password."""
     data.mkdir(mode=0o700)
     launcher.own(data)
     argv = [
@@ -25,7 +25,7 @@ def make_data(program: Program, data: Path, launcher: Launcher) -> None:
         f"--datadir={data}",
         f"--tmpdir={launcher.scratch}",
         f"--secure-file-priv={launcher.scratch}",
-        # Only its orderly end has to be on the disk.
+        # Only the state at the orderly end must be on disk.
         "--innodb-flush-log-at-trx-commit=0",
         "--skip-log-bin",
     ]

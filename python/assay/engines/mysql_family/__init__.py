@@ -1,5 +1,5 @@
 """Parts of servers that speak MySQL's protocol and SQL: queries, loading, sessions.
 
-Not an engine: engines import it. `engine.FamilyEngine` is what they are made from, `server` starts
-private ones that are configured by a file.
+This package is not an engine; engines import it. `engine.FamilyEngine` is their base class, and
+`server` starts private servers with a configuration file.
 """

@@ -1,4 +1,4 @@
-"""Reads what each thread of a server does, and which sessions wait for a lock of another."""
+"""Reads the activity of each server thread, and which sessions wait for another's lock."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ log = logging.getLogger(__name__)
 
 ACTIVITY, BLOCKED, OTHER_WORK = "activity.sql", "blocked.sql", "other_work.sql"
 LOCK = "Lock"
-# The name of Assay's own connections, whichever user they are of.
+# Program name of Assay's own connections, whatever their user.
 OWN = "assay"
-# How the server calls its states in which a statement waits for a lock of a table.
+# Prefix of the server's states for waits for a table lock.
 WAITING_STATE = "Waiting for "
 
 
 @dataclass(frozen=True)
 class ThreadActivity:
-    """Describes one connection's thread; see `assay.probes.contract.Activity`."""
+    """The activity of one connection's thread; see `assay.probes.contract.Activity`."""
 
     pid: int
     tid: int
@@ -47,15 +47,16 @@ class ThreadActivity:
 
     @property
     def waits_for_lock(self) -> bool:
-        """True if the session waits for a lock of another session."""
+        """Return True if the session waits for a lock of another session."""
         in_state = (self.wait_event or "").startswith(WAITING_STATE)
         return self.wait_event_type is not None and (self.wait_event_type == LOCK or in_state)
 
 
 class ThreadCounters(FamilyCounters):
-    """Reads counters and also `activity.sql`, `blocked.sql` and `other_work.sql` of `conf`.
+    """Reads counters, and `activity.sql`, `blocked.sql` and `other_work.sql` of `conf`.
 
-    `pid` is the server's process; None if it is not on this host, and its threads are not told.
+    `pid` is the server's process; if it is None, the server is on another host and no threads are
+    reported.
     """
 
     def __init__(
@@ -72,7 +73,10 @@ class ThreadCounters(FamilyCounters):
         self._waits = False
 
     def activity(self) -> list[ThreadActivity]:
-        """Return what each connection's thread does. Raises `OSError`."""
+        """Return the activity of each connection's thread.
+
+        Raises `OSError`.
+        """
         if self._pid is None or not self._may_look:
             return []
         own = own_connections()
@@ -81,13 +85,19 @@ class ThreadCounters(FamilyCounters):
         return threads
 
     def blocked(self) -> list[Blocked]:
-        """Return sessions that wait for a lock; asked only if somebody did. Raises `OSError`."""
+        """Return sessions that wait for a lock; queried only if the last sample showed a lock wait.
+
+        Raises `OSError`.
+        """
         if not self._may_name or not (self._waits or not self._may_look):
             return []
         return [_blocked(row) for row in self._rows(self._blocked)]
 
     def other_work(self) -> list[OtherWork]:
-        """Return upkeep that is under way, and the oldest transactions. Raises `OSError`."""
+        """Return maintenance work in progress, and the oldest transactions.
+
+        Raises `OSError`.
+        """
         if not self._may_see_work:
             return []
         return [_other_work(row) for row in self._rows(self._other_work)]
@@ -100,7 +110,10 @@ class ThreadCounters(FamilyCounters):
 
 
 def _thread(pid: int, row: tuple[Any, ...], own: set[int]) -> ThreadActivity:
-    """A row of `activity.sql`. Clients have no name here but their user, which may be ours, too."""
+    """Return the activity in a row of `activity.sql`.
+
+    Clients are identified only by user, which may also be Assay's.
+    """
     connection, tid, user, command, kind, event = row
     waits = kind if event else None
     return ThreadActivity(

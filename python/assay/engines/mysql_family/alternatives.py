@@ -1,4 +1,4 @@
-"""Plans of statements with each changed setting of the optimiser back at its default."""
+"""Compares plans of statements with each changed optimiser setting back at its default."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan, PlanNode
 
 
-# Only these are executed once more with a setting changed: they change nothing.
+# Only statements that begin with these words are executed again with a setting changed, because
+# they only read.
 READING = ("select", "with", "(")
-# Memory of an executor, which may be slower by the same plan.
+# Memory settings of the executor, which may be slower with the same plan.
 MEMORY = {
     "join_buffer_size",
     "join_buffer_space_limit",
@@ -31,18 +32,18 @@ MEMORY = {
     "tmp_memory_table_size",
     "tmp_table_size",
 }
-# Executions of one plan differ by themselves: the least of so many counts.
+# Number of executions, of which the shortest time counts because times vary.
 REPEATED = 2
 
 
 @dataclass(frozen=True)
 class PlanAsker:
-    """Asks the server for plans; each method raises pymysql's errors.
+    """Functions that query the server for plans; each raises pymysql's errors.
 
     Attributes:
-        estimated: The plan of a statement that is not executed.
-        executed: The plan of one that is executed for it.
-        carry_out: Executes a statement that sets something.
+        estimated: Returns the plan of a statement without executing it.
+        executed: Returns the plan of a statement that it executes.
+        carry_out: Executes a statement that changes a setting.
     """
 
     estimated: Callable[[str], Plan]
@@ -59,10 +60,10 @@ def alternatives(
     """Return plans of other shapes, with their times.
 
     Args:
-        place: Operation and number of the statement.
-        text: The statement, with its values in it.
-        changed: Settings away from their default.
-        asker: Asks for plans.
+        place: Operation, and position of the statement.
+        text: Statement with its values filled in.
+        changed: Settings that differ from their defaults.
+        asker: Functions that query plans.
     """
     if not split(text)[0].lower().startswith(READING):
         return []
@@ -71,13 +72,13 @@ def alternatives(
         try:
             plans += _changed(place, text, setting, asker)
         except (pymysql.Error, EngineError, ValueError):
-            # A plan that is refused, takes too long or is not understood says nothing.
+            # Skip a plan that is refused, takes too long or cannot be parsed.
             continue
     return plans
 
 
 def single_settings(changed: Sequence[ChangedSetting]) -> Iterator[ChangedSetting]:
-    """Yield settings one by one; of the switch each flag by itself."""
+    """Yield settings one by one; each flag of the optimiser switch separately."""
     for setting in changed:
         if setting.name != SWITCH:
             yield setting
@@ -92,13 +93,13 @@ def _changed(
     setting: ChangedSetting,
     asker: PlanAsker,
 ) -> list[Alternative]:
-    """The plan with one setting changed; empty if the same plan has the same memory."""
+    """Return the plan with one setting changed; empty for the same plan with the same memory."""
     chosen = asker.estimated(text)
     with_default = _with(setting, asker, lambda: asker.estimated(text))
     differs = with_default.line != chosen.line
     if not differs and setting.name not in MEMORY:
         return []
-    # The chosen plan first: what it brings into memory is there for the other one.
+    # The chosen plan runs first, so that both find the same data in memory.
     asker.executed(text)
     times = 1 if differs else REPEATED
     measured, changed = [], []
@@ -126,13 +127,13 @@ def _changed(
 
 
 def _least(seconds: Sequence[float | None]) -> float | None:
-    """The least of times; None if one is not known."""
+    """Return the minimum of times in seconds; None if one is not known."""
     times = [time_s for time_s in seconds if time_s is not None]
     return min(times) if times and len(times) == len(seconds) else None
 
 
 def _with(setting: ChangedSetting, asker: PlanAsker, ask: Callable[[], Plan]) -> Plan:
-    """A plan that is asked for with the setting at its default, which is undone at once."""
+    """Return a plan with the setting at its default; the setting is restored at once."""
     asker.carry_out(set_session(setting.name, setting.default))
     try:
         return ask()

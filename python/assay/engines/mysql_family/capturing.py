@@ -1,7 +1,7 @@
 """Counts the statements of a running server, and takes samples of their values.
 
-Performance Schema tells how often each was executed, without its constants, and the last ten of
-each session as they were sent.
+Performance Schema has the number of executions of each statement, without its constants, and the
+last ten statements of each session as they were sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of settings, as the servers of the family read them."""
+"""Reads and writes configuration files of the family's servers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# Which all servers that are configured by such a file read.
+# Section that all servers with such a file read.
 SECTION = "[mysqld]"
 
 
 def canonical(name: str) -> str:
-    """A setting's name as the server reports it."""
+    """Return a setting's name in the server's spelling."""
     return name.lower().replace("-", "_")
 
 
 def write_configuration(file: Path, settings: Mapping[str, str]) -> None:
-    """Writes settings as the server reads them, for the owner's eyes only.
+    """Write settings to a configuration file that only its owner can read.
 
-    A value of several lines is of a setting that is given several times.
+    Each line of a value with several lines becomes a separate entry of the same setting.
     """
     pairs = [(name, line) for name, value in settings.items() for line in value.split("\n")]
     lines = [SECTION, *(f"{name} = {_quoted(value)}" for name, value in pairs)]
@@ -33,7 +33,7 @@ def write_configuration(file: Path, settings: Mapping[str, str]) -> None:
 def read_configuration(file: Path) -> dict[str, str]:
     """Return the settings of a file that Assay wrote: `name = value`, with comment lines.
 
-    The values of a name that is there several times are a line each.
+    Repeated entries of a name become one value with several lines.
     """
     lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
     pairs = [line.partition("=") for line in lines if line and line[0] not in "#["]

@@ -1,4 +1,4 @@
-"""Servers with InnoDB that a configuration file sets up: obtained, checked, started."""
+"""Base of servers with InnoDB and a configuration file: obtained, checked, started."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 
 def default_settings(conf: Path) -> dict[str, str]:
-    """The settings of an engine's `run.cnf`, and the sizes that follow from the memory."""
+    """Return the settings of an engine's `run.cnf`, and sizes computed from the host's memory."""
     return read_configuration(conf / "run.cnf") | buffer_pool()
 
 
 class ConfiguredEngine(FamilyEngine):
-    """A private server as `server.serve` starts one; `conf` also has `load.cnf` and `users.sql`.
+    """A private server that `server.serve` starts; `conf` also has `load.cnf` and `users.sql`.
 
     Attributes:
-        directory: The server's own directory below `place.data`.
-        read_only_setting: The session's setting that has each transaction read only.
-        guest_limits: Settings of sessions that wait for nobody.
+        directory: Name of the server's directory below `place.data`.
+        read_only_setting: Session setting that makes each transaction read only.
+        guest_limits: Settings that keep sessions from waiting for other sessions.
     """
 
     directory: str
@@ -55,7 +55,7 @@ class ConfiguredEngine(FamilyEngine):
 
     @property
     def reads_only_by(self) -> str:
-        """The setting with its value."""
+        """Return the read-only setting with its value."""
         return f"{self.read_only_setting}=1"
 
     def read_only(self, address: Address) -> Address:
@@ -66,7 +66,7 @@ class ConfiguredEngine(FamilyEngine):
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Try statements with PREPARE, and EXPLAIN for the cost, on a connection of its own."""
+        """Try statements with PREPARE, and EXPLAIN for the cost, on a separate connection."""
         return trying.try_statements(instance, operations, self.conf)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
@@ -74,11 +74,14 @@ class ConfiguredEngine(FamilyEngine):
         return trying.known_tables(instance)
 
     def find_program(self, home: Path) -> Program:
-        """The server's program below a product's home. Raises `EngineError`."""
+        """Return the server's program below a product's home.
+
+        Raises `EngineError`.
+        """
         raise NotImplementedError
 
     def make_data(self, program: Program, data: Path, launcher: Launcher) -> None:
-        """Makes a data directory with the server's own tables."""
+        """Make a data directory with the server's system tables."""
         raise NotImplementedError
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
@@ -87,7 +90,7 @@ class ConfiguredEngine(FamilyEngine):
         return replace(product, version=self._program(product).version())
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Lets the server's program check the settings without starting a server."""
+        """Have the server's program check the settings without starting a server."""
         refuse_ours(settings)
         self._program(product).check({**self._facts.settings, **settings})
 
@@ -96,11 +99,11 @@ class ConfiguredEngine(FamilyEngine):
         return logs.read_logs(files)
 
     def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
-        """Count statements by the digests of Performance Schema, with samples of sessions."""
+        """Count statements by their digests in Performance Schema, with samples of sessions."""
         return capturing.count_statements(self.address(dsn), seconds, sleep)
 
     def constants(self) -> MysqlConstants:
-        """Return the grammar of constants in statements."""
+        """Return the syntax of constants in the engine's statements."""
         return MysqlConstants()
 
     def load_settings(self) -> Mapping[str, str]:
@@ -110,7 +113,7 @@ class ConfiguredEngine(FamilyEngine):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private server, on a new data directory if `place.data` is empty."""
+        """Start a private server, on a new data directory if `place.data` is empty."""
         refuse_ours(settings)
         program, data = self._program(product), place.data / self.directory
         if not any(place.data.iterdir()):
@@ -122,28 +125,28 @@ class ConfiguredEngine(FamilyEngine):
         return serve(program, data, all_settings, self.conf / "users.sql", launcher)
 
     def guest(self, dsn: str) -> Address:
-        """The address of a running server for sessions that cannot write."""
+        """Return the address of a running server for sessions that cannot write."""
         settings = {self.read_only_setting: "ON", **self.guest_limits}
         return self.address(self.with_settings(dsn, settings))
 
     def watcher(self, instance: Instance) -> FamilyWatcher:
-        """Connect once more to watch statements."""
+        """Open another connection to watch statements."""
         return FamilyWatcher(instance.address, self.conf)
 
     def counters_beside(self, instance: Instance) -> CounterReader:
-        """Return a reader with its own connection."""
+        """Return a counter reader with its own connection."""
         return self.counters(instance)
 
     def watched_plans(self, instance: Instance) -> WatchedPlans:
-        """Connect once more to ask for plans, without executing anything."""
+        """Open another connection to read plans without executing anything."""
         return WatchedPlans(self.plan_reader(instance))
 
     def plan_reader(self, instance: Instance) -> CataloguePlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         raise NotImplementedError
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """Pages of InnoDB's buffer pool; what is not read at the moment is not waited for."""
+        """Return pages of InnoDB's buffer pool by object, without pages just being read."""
         return loading.cached(instance)
 
     def _program(self, product: Product) -> Program:

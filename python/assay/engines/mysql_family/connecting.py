@@ -1,4 +1,4 @@
-"""Connections to a server: what a DSN names, and words for those that are refused."""
+"""Connections to a server: parsing of DSNs, and error messages for refused connections."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
-# Those of this process, so that the server's list of connections can be told whose they are.
+# Connections of this process, to recognise them in the server's list of connections.
 _own: WeakSet[pymysql.Connection[Any]] = WeakSet()
 CONNECT_PATIENCE_S = 10
 PORT = 3306
 SCHEME = "mysql"
-# What a DSN may say after its question mark; anything with this before it is a session's setting.
+# Options in a DSN after its question mark; a name with this prefix is a session setting.
 OPTIONS = ("unix_socket", *securing.OPTIONS, "connect_timeout")
 SETTING = "set."
-# What the server's list of connections tells of ours.
+# Assay's program name in the server's list of connections.
 PROGRAM = "assay"
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
 GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
 NOBODY_LISTENS, UNSECURED = 2002, 2026
-# Error numbers of server and client library, and what to do.
+# Remedies by error number of the server and the client library.
 MENDS = {
     1040: "the server has no connection left: raise its max_connections, or end other clients",
     1044: "this user may not use this database: grant it, or name another one",
@@ -60,9 +60,11 @@ MENDS = {
 
 
 def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
-    """The address that a URL names. Raises `EngineError`, without quoting it.
+    """Return the address in a URL.
 
-    `schemes` are those of the engine; `mysql` is everyone's.
+    Raises `EngineError`, which does not quote the URL.
+
+    `schemes` are the engine's own; every engine also accepts `mysql`.
     """
     unreadable = EngineError(
         f"the DSN cannot be read: write {(*schemes, SCHEME)[0]}://user@host:port/database; in it,"
@@ -99,7 +101,10 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
 
 
 def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] = ()) -> str:
-    """The DSN with settings of the session. Raises `EngineError` as `read_dsn` does."""
+    """Return the DSN with additional session settings.
+
+    Raises the errors of `read_dsn`.
+    """
     read_dsn(dsn, schemes)
     more = urlencode({SETTING + name: value for name, value in settings.items()}, quote_via=quote)
     return f"{dsn}{'&' if urlsplit(dsn).query else '?'}{more}" if more else dsn
@@ -108,7 +113,7 @@ def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] 
 def session_config(address: Address, init: Sequence[str] = ()) -> str:
     """Return the configuration of the driver's sessions, as JSON.
 
-    `init` are statements that each connection begins with, after the settings of the address.
+    `init` has statements that each new connection executes after the address's settings.
     """
     settings = [set_session(name, value) for name, value in address.get("settings", {}).items()]
     config = {
@@ -126,7 +131,10 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
 
 
 def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
-    """Return a connection that commits each statement. `EngineError` says how to fix a failure."""
+    """Return a connection that commits each statement.
+
+    The `EngineError` says how to fix a failure.
+    """
     import pymysql
 
     try:
@@ -136,7 +144,10 @@ def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: 
 
 
 def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
-    """A connection with the address's settings. Raises what pymysql raises."""
+    """Return a connection with the address's settings.
+
+    Raises pymysql's errors.
+    """
     import pymysql
 
     from assay.engines.mysql_family.proving import GuardedConnection
@@ -170,12 +181,15 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
 
 
 def own_connections() -> set[int]:
-    """Return the server's numbers of the connections that this process has open beside a load."""
+    """Return the server's ids of connections that this process has open beside the load."""
     return {int(connection.thread_id()) for connection in list(_own) if connection.open}
 
 
 def _connected(path: str, timeout_s: float) -> socket.socket:
-    """A Unix socket to a server. The client's library leaves its own open where nobody listens."""
+    """Return a connected Unix socket of a server.
+
+    If the connection fails, pymysql would leave its own socket open.
+    """
     import pymysql
 
     peer = socket.socket(socket.AF_UNIX)
@@ -189,13 +203,16 @@ def _connected(path: str, timeout_s: float) -> socket.socket:
 
 
 def answers(address: Address) -> bool:
-    """Return True if a private server answers. Raises `EngineError` if it refuses us."""
+    """Return True if a private server answers.
+
+    Raises `EngineError` if the server refuses the connection.
+    """
     import pymysql
 
     try:
         opened(address).close()
     except pymysql.err.OperationalError as error:
-        # While it starts, nothing listens, and what is accepted may be closed again.
+        # During startup no process listens, or an accepted connection may be closed again.
         if error.args[0] in {NOBODY_LISTENS, 2003, 2006, 2013}:
             return False
         raise EngineError(_explained(error, address)) from None
@@ -203,12 +220,12 @@ def answers(address: Address) -> bool:
 
 
 def interrupt(address: Address, connection: pymysql.Connection[Any], *, whole: bool) -> None:
-    """Ends the statement that runs on a connection, or the whole connection, from any thread."""
+    """Cancel the statement on a connection, or end the whole connection, from any thread."""
     import pymysql
 
     file = "kill_connection.sql" if whole else "kill_query.sql"
     text = filled(file, plain={"connection": str(connection.thread_id())})
-    # It may have ended by itself, and so may the server.
+    # The connection or the server may have ended already.
     with contextlib.suppress(pymysql.Error), opened(address) as other, other.cursor() as cursor:
         cursor.execute(text)
 
@@ -221,7 +238,7 @@ def error_text(error: Exception) -> str:
 
 
 def set_session(name: str, value: str) -> str:
-    """Return the statement that sets a setting of the session; numbers and words have no quotes."""
+    """Return the statement that changes a session setting; numbers and keywords have no quotes."""
     if re.fullmatch(r"-?\d+(\.\d+)?|\w+", value):
         return filled("set_session.sql", plain={"value": value}, name=name)
     return filled("set_session.sql", texts={"value": value}, name=name)

@@ -1,4 +1,4 @@
-"""Constants of MySQL's and MariaDB's statements, and what a bound value needs to mean the same."""
+"""Parses constants in MySQL's and MariaDB's statements, and keeps their meaning when bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INT8_MAX = 2**63 - 1
 # A character set before a text: `_utf8mb4'...'`.
 INTRODUCED = re.compile(r"_(\w+)\s*")
 BINARY = "binary"
-# See "String Literals" of its manual; `\%` and `\_` stay as they are, for `like` reads them.
+# See "String Literals" of MySQL's manual; `\%` and `\_` are kept, because `like` reads them.
 ESCAPED = re.compile(r"\\(.)|''|\"\"", re.DOTALL)
 ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
@@ -30,7 +30,7 @@ class MysqlConstants:
     implicit_transactions = True
 
     def constant(self, token: str, source: str) -> Constant | None:
-        """Numbers, texts and bytes; bits stay as they are."""
+        """Parse a number, text or binary constant; bit constants are kept in the statement."""
         match token:
             case "NUMBER":
                 return _number(source)
@@ -44,7 +44,7 @@ class MysqlConstants:
         return None
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Bytes are bound as hexadecimal text; times that are typed are cast."""
+        """Return a placeholder: bytes are bound as hexadecimal text, and typed times are cast."""
         cast = next((constant.cast for constant in constants if constant.cast), None)
         if cast is not None:
             return f"cast(${{{name}}} as {'datetime(6)' if cast == 'timestamp' else cast})"

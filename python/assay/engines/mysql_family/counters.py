@@ -1,4 +1,4 @@
-"""Reads a server's own counters, raw, on a connection of its own."""
+"""Reads a server's own counters on a separate connection, as totals."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# What counters are of that are told without an object.
+# Object of counters that the server reports without one.
 OBJECT = "server"
 PAIR = 2
-# What a server says of tables that this user may not read.
+# Error numbers for tables that this user may not read.
 NOT_ALLOWED = {1044, 1142, 1143, 1227, 1370}
 
 
 class FamilyCounters:
-    """Reads counters of MySQL's family; implements `CounterReader`. Belongs to one thread.
+    """Reads counters of MySQL's family from one thread; implements `CounterReader`.
 
-    `statements` are what is asked, by the name of the source: rows of name and value, or of
-    object, name and value.
+    `statements` are queries by source name, which return rows of name and value, or of object, name
+    and value.
     """
 
     def __init__(self, address: Address, statements: Mapping[str, str]) -> None:
@@ -37,7 +37,7 @@ class FamilyCounters:
         }
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Rows of (source, object, counter, value), as the server has them now.
+        """Return the server's current counters as rows of (source, object, counter, value).
 
         Raises:
             OSError: If the server does not answer.
@@ -53,7 +53,7 @@ class FamilyCounters:
         return rows
 
     def may(self, statement: str) -> bool:
-        """Return True if this user may read a table of counters, which others' servers may deny."""
+        """Return True if this user may read a table of counters, which a user's server may deny."""
         try:
             execute(self.connection, statement)
         except EngineError as error:
@@ -65,6 +65,6 @@ class FamilyCounters:
         return True
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         if self.connection.open:
             self.connection.close()

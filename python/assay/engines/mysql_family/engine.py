@@ -1,4 +1,4 @@
-"""Behaviour that all engines of MySQL's family share; see `assay.engines.contract`."""
+"""The behaviour that all engines of MySQL's family share; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 
 class FamilyEngine:
-    """A server that is asked as MySQL is: `Server` without its start, `BulkLoads` and more.
+    """Base of engines with MySQL's protocol: `Server` without its start, `BulkLoads` and more.
 
-    An instance's `handle` is a connection that belongs to one thread. Its address has what
-    `connecting.read_dsn` tells, and for private servers `pid`, `data` and `scratch`.
+    An instance's `handle` is a connection that belongs to one thread. The address of an instance
+    has the keys of `connecting.read_dsn`, and for private servers `pid`, `data` and `scratch`.
 
     Attributes:
-        conf: The engine's own SQL: `counters/*.sql`, a source each, and what `FamilyPlans` says.
-        programs: Names that the server's program may have.
+        conf: The engine's own SQL: `counters/*.sql`, one file per source, and the files of
+            `FamilyPlans`.
+        programs: Possible names of the server's program.
     """
 
     conf: Path
@@ -44,11 +45,14 @@ class FamilyEngine:
         self._facts = facts
 
     def read_version(self, version_text: str) -> str:
-        """Parse the server's version. Raises `EngineError` for another product."""
+        """Parse the server's version.
+
+        Raises `EngineError` for a server of another product.
+        """
         raise NotImplementedError
 
     def address(self, dsn: str) -> Address:
-        """The address of a running server, a URL."""
+        """Return the address of a running server from a URL."""
         return read_dsn(dsn, self._facts.schemes)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
@@ -56,7 +60,10 @@ class FamilyEngine:
         return with_settings(dsn, settings, self._facts.schemes)
 
     def attach(self, address: Address) -> Instance:
-        """Connects. Raises `EngineError` for a server that is another product, or too old."""
+        """Connect to the server.
+
+        Raises `EngineError` for a server that is another product, or too old.
+        """
         instance = Instance({}, connect(address), address=dict(address))
         try:
             self.version(instance)
@@ -66,7 +73,7 @@ class FamilyEngine:
         return instance
 
     def detach(self, instance: Instance) -> None:
-        """Closes the connection, with all locks that it holds."""
+        """Close the connection, which releases its locks."""
         if instance.handle.open:
             instance.handle.close()
 
@@ -81,16 +88,16 @@ class FamilyEngine:
         return {name: without_secrets(value) for name, value in rows if not is_secret(name)}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """The server: connections are threads of it."""
+        """Return the server's pid: its connections are threads of one process."""
         pid = root_process(instance.handle, instance.address, self.programs)
         return () if pid is None else (pid,)
 
     def port(self, instance: Instance) -> int | None:
-        """None of a server that is reached by a Unix socket."""
+        """Return the server's port; None for a connection by Unix socket."""
         return None if instance.address["unix_socket"] else int(instance.address["port"])
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """Return the note of our table in the database, MySQL's name for a schema."""
+        """Return the note in Assay's table of the database, MySQL's term for a schema."""
         return schemas.mark(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
@@ -98,62 +105,62 @@ class FamilyEngine:
         return schemas.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Makes a database, and in it the table with the mark."""
+        """Make a database, and in it Assay's table with the note."""
         schemas.make(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Changes what the table notes."""
+        """Change the note in the table."""
         schemas.note(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Makes it the database of this connection and of later ones."""
+        """Make this database the default of this connection and of later ones."""
         schemas.use(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Drops the database with all that is in it."""
+        """Drop the database with everything in it."""
         schemas.drop(instance, name)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction."""
+        """Run the statements one by one, each in its own transaction."""
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction unless they `begin`."""
+        """Run the statements one by one, each in its own transaction unless they `begin` one."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Refuses a transaction that was left open; pages are written when the server sees fit."""
+        """Raise an error for an open transaction; the server writes pages in the background."""
         loading.refuse_open_transaction(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Sends rows by LOAD DATA LOCAL; by INSERT to a server that takes no such files."""
+        """Load rows by LOAD DATA LOCAL, or by INSERT if the server does not allow it."""
         del streams
         config = session_config(instance.address, init=(file_text("load_session.sql"),))
         try:
-            # Only one LOAD DATA alone is built as a whole into an empty table of InnoDB.
+            # InnoDB builds an empty table in bulk only for a single LOAD DATA.
             mysql_load(config, table, rows, 1)
         except (OSError, RuntimeError, ValueError) as error:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
-        """Return `streams`: each table takes one."""
+        """Return `streams`: each table is loaded by one connection."""
         return streams
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table, counted."""
+        """Count the rows of a table."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Makes primary keys, then indexes, tables side by side, then foreign keys."""
+        """Make primary keys, then indexes in parallel by table, then foreign keys."""
         loading.make_keys(instance, sql, streams, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gathers statistics; an orderly stop of a private server then writes everything."""
+        """Gather statistics; a private server's orderly stop then writes everything to disk."""
         loading.finish(instance)
 
     def counters(self, instance: Instance) -> CounterReader:
-        """Return a reader with its own connection."""
+        """Return a counter reader with its own connection."""
         files = sorted((self.conf / "counters").glob("*.sql"))
         asked = {file.stem: file_text(file.name, file.parent) for file in files}
         if not (self.conf / ACTIVITY).exists():
@@ -162,17 +169,17 @@ class FamilyEngine:
         return ThreadCounters(instance.address, asked, self.conf, pid)
 
     def plan_reader(self, instance: Instance) -> FamilyPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         return FamilyPlans(instance.address, self.conf)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client."""
+        """Return one connection per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         facts = json.dumps(script.facts())
         config = session_config(instance.address)
         return [MysqlSession(config, facts, seed, number) for number in numbers]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-# A statement that begins with one of these would end the transaction that undoes everything.
+# Statements that begin with these words would end the transaction that is to be rolled back.
 TRANSACTION_WORDS = {
     "begin",
     "commit",
@@ -35,7 +35,7 @@ TRANSACTION_WORDS = {
     "rollback",
     "savepoint",
     "start",
-    # These commit what came before them.
+    # These statements commit the previous ones implicitly.
     "alter",
     "analyze",
     "create",
@@ -49,16 +49,17 @@ TRANSACTION_WORDS = {
 }
 OF_TRANSACTIONS = "it begins or ends a transaction, and the capture has one of its own"
 NO_PLAN = "the server makes no plan for this kind of statement; it was executed without"
-# The server's numbers of errors: a text that cannot be explained, and a limit that was met.
+# Error numbers of the server: a statement that cannot be explained, and an exceeded limit.
 SYNTAX = 1064
 CANCELLED = {1317, 1969, 3024}
-# The server's counters of calls for a row: by a key or at an end of an index, on from there, and of
-# a whole table.
+# The server's counters of row reads: by key or at an end of an index, next rows of an index, and
+# rows of a table scan.
 LOOKUPS = ("Handler_read_key", "Handler_read_first", "Handler_read_last")
 NEXT = ("Handler_read_next", "Handler_read_prev")
 SCANNED = ("Handler_read_rnd_next",)
 SOURCE = "the session's counters Handler_read_*: calls for a row, those that found none included"
-# A statement is executed thrice for each setting that changes its plan: longer ones are not.
+# Maximum seconds of a statement that is executed three times for each setting that changes its
+# plan.
 REPEATED_MAX_S = 2.0
 LIMIT_MIN_S = 0.001
 MS_PER_S = 1000
@@ -67,11 +68,11 @@ MS_PER_S = 1000
 class FamilyPlans:
     """Reads plans of MySQL's family; implements `assay.engines.plan_reading.PlanReader`.
 
-    `conf` is the engine's: `plans/limit.sql` sets how long a statement may take, `estimated.sql`
-    and `executed.sql` begin what asks for a plan.
+    `conf` is the engine's directory: `plans/limit.sql` limits a statement's time, and
+    `estimated.sql` and `executed.sql` precede a statement to explain it.
     """
 
-    # Whether asking for a plan executes the statement.
+    # Whether explaining a statement executes it.
     executes = True
 
     def __init__(self, address: Address, conf: Path) -> None:
@@ -82,7 +83,7 @@ class FamilyPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation's statements in a transaction that is rolled back."""
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         failed = self._begun(limit_s)
         try:
             for text, values in statements:
@@ -94,7 +95,7 @@ class FamilyPlans:
             self._rolled_back()
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Play statements with their plans; implements `PlaysPrograms`."""
+        """Execute statements with their plans; implements `PlaysPrograms`."""
         failed = self._begun(limit_s)
         try:
             for asked in statements:
@@ -103,7 +104,7 @@ class FamilyPlans:
             self._rolled_back()
 
     def _begun(self, limit_s: float) -> str | None:
-        """Begins a transaction with a limit for each statement; why there is none."""
+        """Begin a transaction with a time limit per statement; return the reason if that fails."""
         limit_ms = max(LIMIT_MIN_S, limit_s) * MS_PER_S
         limit = {"seconds": f"{limit_ms / MS_PER_S:.3f}", "milliseconds": f"{limit_ms:.0f}"}
         try:
@@ -128,7 +129,7 @@ class FamilyPlans:
         return Explained(native, reason, time.monotonic() - begun_s, self._reads)
 
     def _answer(self, asked: PlanAsked, limit_s: float, failed: str | None) -> PlanAnswer:
-        """A statement with its plan, where that is wanted, and then with its rows."""
+        """Return a statement's plan, if requested, and then its rows."""
         if failed is not None:
             return PlanAnswer(None, error=failed)
         if _steers(asked.text):
@@ -145,7 +146,10 @@ class FamilyPlans:
             return PlanAnswer(explained, error=_said_text(error))
 
     def _explained_alone(self, asked: PlanAsked, limit_s: float) -> Explained:
-        """A statement's plan, with nothing changed. Raises what pymysql raises."""
+        """Return a statement's plan, without any change.
+
+        Raises pymysql's errors.
+        """
         if self.executes:
             self.rows(file_text("plans/savepoint.sql"))
         explained = self._explained(asked.text, asked.values, limit_s)
@@ -154,21 +158,24 @@ class FamilyPlans:
         return explained
 
     def read_rows(self, file: str) -> tuple[tuple[object, ...], ...]:
-        """Return the rows of a file of the engine. Raises `EngineError`."""
+        """Return the rows of a query in a file of the engine.
+
+        Raises `EngineError`.
+        """
         try:
             return self.rows(file_text(file, self._conf))
         except pymysql.Error as error:
             raise EngineError(_said_text(error)) from error
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         if self._connection.open:
             self._connection.close()
 
     def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
-        """A statement's plan, and why there is none or only estimates."""
+        """Return a statement's plan, and the reason if it is missing or estimated only."""
         if _steers(text):
             return None, OF_TRANSACTIONS
         asked = bound(pieces(text), values, self._connection.escape)
@@ -180,9 +187,9 @@ class FamilyPlans:
             return None, _said_text(error)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
-        """The plan of a statement, executed, and why it has estimates only.
+        """Return the plan of an executed statement, and the reason if it has estimates only.
 
-        Raises what pymysql raises of a statement that cannot be explained.
+        Raises pymysql's errors for a statement that cannot be explained.
         """
         estimated = self.estimated(asked)
         try:
@@ -193,11 +200,14 @@ class FamilyPlans:
             return estimated, _said_text(error)
 
     def executed(self, asked: str) -> str:
-        """The plan of a statement that is executed for it. Raises what pymysql raises."""
+        """Return the plan of a statement by executing it.
+
+        Raises pymysql's errors.
+        """
         return self.explain_text("plans/executed.sql", asked)
 
     def _without_plan(self, asked: str) -> str:
-        """Executes what has no plan, for what comes after it; what is to be said of it."""
+        """Execute a statement without a plan, for later statements, and return the reason."""
         try:
             self.rows(asked)
         except pymysql.Error as error:
@@ -205,9 +215,9 @@ class FamilyPlans:
         return NO_PLAN
 
     def counted(self, execute: Callable[[], Answer]) -> Answer:
-        """Return the result of `execute`, and keep the session's counters as its reads.
+        """Return the result of `execute`, and keep the growth of the session's counters as reads.
 
-        Counting counts its own reads, too: how many is known from counting twice before.
+        Reading the counters also counts; two readings before the execution show by how much.
         """
         first, before = self._counters(), self._counters()
         given = execute()
@@ -226,15 +236,21 @@ class FamilyPlans:
         return {str(name): int(str(count)) for name, count in rows}
 
     def estimated(self, asked: str) -> str:
-        """Return the plan of a statement without executing it. Raises what pymysql raises."""
+        """Return the plan of a statement without executing it.
+
+        Raises pymysql's errors.
+        """
         return self.explain_text("plans/estimated.sql", asked)
 
     def explain_text(self, how: str, asked: str) -> str:
-        """Return the server's answer to a statement with `how`, a file of the engine, before it."""
+        """Return the server's answer to a statement preceded by the SQL of the file `how`."""
         return str(self.rows(f"{file_text(how, self._conf)}\n{asked}")[0][0])
 
     def rows(self, asked: str) -> tuple[tuple[object, ...], ...]:
-        """All rows of a statement. Raises what pymysql raises."""
+        """Return all rows of a statement.
+
+        Raises pymysql's errors.
+        """
         with self._connection.cursor() as cursor:
             cursor.execute(asked)
             rows: tuple[tuple[object, ...], ...] = cursor.fetchall()
@@ -242,9 +258,9 @@ class FamilyPlans:
 
 
 class CataloguePlans(FamilyPlans):
-    """Plans of an engine whose `conf` also has `plans/indexes.sql`, and what explains them."""
+    """Plans of an engine whose `conf` has `plans/indexes.sql`, with facts that explain them."""
 
-    # Both settings and the meaning of a plan's text are an engine's own.
+    # Each engine has its own settings and its own parser of plans.
     changed_settings: Callable[[], list[ChangedSetting]]
     normalised: Callable[[str, str, int, str], Plan]
     _changed: list[ChangedSetting] | None = None
@@ -252,7 +268,7 @@ class CataloguePlans(FamilyPlans):
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Return plans with each changed setting back at its default, which is reverted at once."""
+        """Return plans with each changed setting at its default, which is restored at once."""
         if self._changed is None:
             self._changed = self.changed_settings()
         if not self._changed or self._begun(REPEATED_MAX_S) is not None:
@@ -278,7 +294,7 @@ class CataloguePlans(FamilyPlans):
         return type(self).normalised(self.executed(asked), "", 0, "")
 
     def indexes(self) -> list[Index]:
-        """Return indexes of the tables that sessions see."""
+        """Return indexes of the tables that sessions can access."""
         return indexes_of(self.read_rows("plans/indexes.sql"))
 
 

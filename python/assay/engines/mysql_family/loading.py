@@ -1,4 +1,4 @@
-"""Loads rows and makes keys: what is done to a server's data before anything is timed."""
+"""Loads rows and makes keys before the timed part."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Rows = tuple[tuple[Any, ...], ...]
 
-# A later kind needs the former: a foreign key needs the index that it is checked by.
+# A later kind requires the earlier one: a foreign key requires the index that checks it.
 KINDS = (
     ("primary keys", re.compile(r"(?is)\b(?:primary\s+key|unique)\b(?!.*\bforeign\s+key\b)")),
     ("foreign keys", re.compile(r"(?is)\b(?:foreign\s+key|references)\b")),
@@ -33,7 +33,10 @@ ON_TABLE = re.compile(r"(?is)^\s*alter\s+table\s+(\S+)|\bon\s+([\w`.]+)\s*\(")
 
 
 def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
-    """Runs one statement; its rows. Raises `EngineError` with the statement."""
+    """Run one statement and return its rows.
+
+    Raises `EngineError` with the statement.
+    """
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement)
@@ -50,8 +53,11 @@ def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
-    # Several tables are counted at once, and a connection belongs to one thread.
+    """Return the number of rows of a table.
+
+    Raises `EngineError` if the table does not exist.
+    """
+    # Several tables are counted in parallel, and a connection belongs to one thread.
     connection = connect(instance.address)
     try:
         return int(execute(connection, filled("count.sql", table=table))[0][0])
@@ -60,22 +66,23 @@ def count(instance: Instance, table: str) -> int:
 
 
 def cached(instance: Instance) -> list[Cached]:
-    """Return the buffer pool's share of our tables and indexes, largest first."""
+    """Return the buffer pool's share of Assay's tables and indexes, largest first."""
     rows = execute(instance.handle, file_text("cached.sql"))
     return [Cached(str(name), int(cached_bytes)) for name, cached_bytes in rows]
 
 
 def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-    """Runs the statements, kind by kind, tables side by side on up to `streams` connections.
+    """Run the statements kind by kind, with tables in parallel on up to `streams` connections.
 
     Raises:
-        EngineError: If a statement is refused. The message has it; running statements are ended.
+        EngineError: If a statement is refused. The error message has the statement; statements that
+            still run are cancelled.
     """
     statements = split(sql)
     for kind in ORDER:
         some = [statement for statement in statements if kind_of(statement) == kind]
-        # Two changes of one table would wait for each other; those of keys that lead to others
-        # take locks on both.
+        # Two changes of one table would wait for each other, and foreign keys lock both their
+        # tables.
         groups = [some] if kind == "foreign keys" else list(_by_table(some).values())
         _side_by_side(instance, groups, streams, kind, tell)
 
@@ -86,7 +93,7 @@ def kind_of(statement: str) -> str:
 
 
 def finish(instance: Instance) -> None:
-    """Gathers statistics of all tables, and has their pages written."""
+    """Gather statistics of all tables, and have their pages written."""
     for (table,) in execute(instance.handle, file_text("tables.sql")):
         rows = execute(instance.handle, filled("analyze.sql", table=table))
         if failed := [str(text) for _, _, kind, text in rows if str(kind).lower() == "error"]:
@@ -94,8 +101,8 @@ def finish(instance: Instance) -> None:
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raises `EngineError` if statements left a transaction open."""
-    # Each answer says whether a transaction is open; asking anything is enough.
+    """Raise `EngineError` if statements left a transaction open."""
+    # Each answer reports whether a transaction is open, so any statement will do.
     execute(instance.handle, file_text("version.sql"))
     if instance.handle.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
         raise EngineError("a transaction is left open, so nothing in it would last: add `commit;`")
@@ -113,7 +120,7 @@ def _by_table(statements: Sequence[str]) -> dict[str, list[str]]:
 def _side_by_side(
     instance: Instance, groups: Sequence[Sequence[str]], streams: int, phase: str, tell: Tell
 ) -> None:
-    """Runs groups of statements beside each other, those of a group one after another."""
+    """Run groups of statements in parallel, and the statements of a group one after another."""
     if not any(groups):
         return
     open_now: set[pymysql.Connection[Any]] = set()
@@ -141,7 +148,7 @@ def _side_by_side(
                 tell(phase, done, len(groups), "tables")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            # Nothing goes on in the server that nobody waits for, and nothing is begun any more.
+            # Running statements are cancelled, and no new ones are started.
             given_up.set()
             for connection in list(open_now):
                 interrupt(instance.address, connection, whole=True)

@@ -1,8 +1,8 @@
-"""The slow log and the general log of MySQL and MariaDB.
+"""Reads the slow log and the general log of MySQL and MariaDB.
 
-The general log has all statements when they began, and neither their times nor which failed; the
-slow log has those that took longer than `long_query_time`, when they had ended. MariaDB writes
-whole seconds only: what was logged within one is spread over it.
+The general log has all statements with their start, but no durations or failures. The slow log has
+statements that took longer than `long_query_time`, with their end. MariaDB logs whole seconds only,
+so statements of one second are spread evenly over it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GENERAL_FORM, SLOW_FORM = "general log of MySQL or MariaDB", "slow log of MySQL or MariaDB"
 PREAMBLE = re.compile(r"\S+, Version: .*started with:$")
-# A restarted server writes these three lines again.
+# A server writes these three lines again after a restart.
 PREAMBLES = (PREAMBLE, re.compile(r"Tcp port: "), re.compile(r"Time\s+Id Command\s+Argument"))
 ISO, SHORT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(?:Z|[+-]\d\d:\d\d)", r"\d{6} [ \d]\d:\d\d:\d\d"
 COMMANDS = (
@@ -44,10 +44,10 @@ S_NS = 1_000_000_000
 
 
 def read_logs(files: Sequence[Path]) -> ReadLog | None:
-    """Return the statements in the files of one log, in order; None if it is not such a log.
+    """Return the statements in the files of one log, in order; None for another kind of file.
 
     Raises:
-        EngineError: If the files are of different logs, or have no statement.
+        EngineError: If the files are of different kinds of logs, or have no statement.
     """
     forms = [_form(file) for file in files]
     if forms[0] is None:
@@ -75,7 +75,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def _form(file: Path) -> str | None:
-    """Return the format of a log, from the first line that begins an entry."""
+    """Return the kind of a log, from the first line of its first entry."""
     with file.open(encoding="utf-8", errors="surrogateescape", newline="") as text:
         for line in text:
             if line.startswith(("# Time: ", "# User@Host: ")):
@@ -88,7 +88,7 @@ def _form(file: Path) -> str | None:
 
 
 class _Times:
-    """The statements, and the moments that the log gives them."""
+    """The statements, and their times in the log."""
 
     def __init__(self) -> None:
         self.statements: list[LoggedStatement] = []
@@ -97,14 +97,14 @@ class _Times:
         self.whole_seconds = False
 
     def at(self, written: str | None) -> int:
-        """Return the moment of a line, or else the last one before it."""
+        """Return the time in a line; if it has none, that of the last line with one."""
         if written is not None:
             self.whole_seconds |= "T" not in written
             self.now_ns = _moment_ns(written)
         return self.now_ns
 
     def spread(self) -> list[LoggedStatement]:
-        """Spread statements over their second where the log has no finer times."""
+        """Return the statements, spread over their second if the log has whole seconds only."""
         if not self.whole_seconds:
             return self.statements
         counts = Counter(statement.time_ns // S_NS for statement in self.statements)
@@ -164,7 +164,7 @@ def _general(lines: Iterator[str], times: _Times) -> Iterator[LoggedStatement]:
 
 
 def _entries(lines: Iterator[str]) -> Iterator[dict[str, str]]:
-    """Entries of the general log; lines that begin none belong to the text before them."""
+    """Yield entries of the general log; lines that start no entry continue the previous one."""
     entry: dict[str, str] | None = None
     for line in lines:
         match = ENTRY.match(line)

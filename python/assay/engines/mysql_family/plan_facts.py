@@ -1,4 +1,4 @@
-"""Facts of a server's catalogue that explain a plan: indexes, and settings of the optimiser."""
+"""Facts of a server's catalogue that explain a plan: indexes, and optimiser settings."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
 
 
 def changed_of(rows: Iterable[tuple[Any, ...]]) -> list[ChangedSetting]:
-    """Return settings away from their default, of rows of name, value and default.
+    """Return settings that differ from their default, from rows of name, value and default.
 
-    Of the switch, which has many flags, only those flags that differ are in value and default.
+    For the optimiser switch, value and default contain only the flags that differ.
     """
     changed = []
     for name, value, default in rows:
@@ -44,7 +44,7 @@ def changed_of(rows: Iterable[tuple[Any, ...]]) -> list[ChangedSetting]:
 
 
 def _differing(value: str, default: str) -> tuple[str, str]:
-    """Flags of a switch that differ from those of its default, on both sides."""
+    """Return the flags of a switch that differ from its default, in value and default."""
     defaults = default.split(",")
     pairs = zip(value.split(","), defaults, strict=False)
     changed = [(flag, normal) for flag, normal in pairs if flag != normal]

@@ -1,7 +1,7 @@
-"""Names in plans of MySQL's family: without the schema and the quotes that the server adds.
+"""Converts names in plans of MySQL's family: removes the schema and quotes that the server adds.
 
-A server writes a column as `schema.table.column` unless the table is in the session's database, and
-quotes names that are words of SQL, such as `day`.
+A server writes a column as `schema.table.column` unless its table is in the session's database. It
+quotes names that are SQL keywords, such as `day`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _QUOTED = re.compile(rf"({_STRING})|`([A-Za-z_]\w*)`", re.DOTALL)
 _COLUMN = re.compile(
     rf"({_STRING})|(?<![\w.$`])(?:([A-Za-z_$][\w$]*)\.)?([A-Za-z_$][\w$]*)\.(?=[\w$`])", re.DOTALL
 )
-# How the servers write a condition that holds for rows that an outer join found.
+# Forms of a condition that applies only to matched rows of an outer join.
 _OF_OUTER_JOIN = re.compile(r"\btrigcond\b|<if>|is_not_null_compl")
 
 
 def with_schemas(root: PlanNode, database: str | None = None) -> PlanNode:
-    """Return the plan with the schema of each table, and conditions that name tables alone.
+    """Return the plan with each table's schema, and with conditions that name only tables.
 
     Args:
-        root: Root of a plan as the server has it.
-        database: Database of the session, where tables are that the server names without a schema;
-            None if it is not known.
+        root: Root of the server's plan.
+        database: Database of the session, for tables without a schema in the plan; None if it is
+            not known.
     """
     plain = _conditions(root, _without_quotes)
     named: dict[str, set[str | None]] = {}
@@ -50,15 +50,15 @@ def _without_schemas(condition: str) -> str:
 
 
 def _tables(condition: str) -> Iterable[tuple[str | None, str]]:
-    """Schema and table of each column; None means the server names no schema."""
+    """Yield schema and table of each column; None means the condition names no schema."""
     return ((match[2], match[3]) for match in _COLUMN.finditer(condition) if match[1] is None)
 
 
 def _own_schema(node: PlanNode, database: str | None) -> str | None:
-    """Return the schema of a scan's table by its own filter, where its name is of two schemas.
+    """Return the schema of a scan's table from its filter, if two schemas have such a table.
 
-    The filter of a scan names columns of its table and of tables that are read before it; that of
-    an outer join may name those before it alone.
+    The filter of a scan names columns of its table and of tables that are read before it. The
+    filter of an outer join may name only earlier tables.
     """
     condition = node.condition or ""
     if not node.is_full_scan or _OF_OUTER_JOIN.search(condition):

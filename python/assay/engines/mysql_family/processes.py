@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
-# `struct ucred`: pid, uid, gid.
+# Fields of `struct ucred`: pid, uid, gid.
 CREDENTIALS = struct.Struct("3i")
 
 
@@ -26,7 +26,7 @@ def root_process(
 ) -> int | None:
     """Return the server's pid; None if it is unknown or not on this host.
 
-    `programs` are names that its program may have.
+    `programs` are the possible names of its program.
     """
     if address["unix_socket"]:
         with socket.socket(socket.AF_UNIX) as peer:
@@ -37,7 +37,7 @@ def root_process(
     if host != socket.gethostname():
         return None
     try:
-        # Relative to the server's own directory, where it is not whole.
+        # A relative path is below the server's data directory.
         pid = int((Path(data) / pid_file).read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None
@@ -45,7 +45,7 @@ def root_process(
 
 
 def _if_server(pid: int, programs: Collection[str]) -> int | None:
-    """The pid if it is a server's here: that of a proxy, or of another pid space, is not."""
+    """Return the pid if it is a server on this host, not a proxy or a pid of another namespace."""
     try:
         name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
     except OSError:

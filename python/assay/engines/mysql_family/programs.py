@@ -1,4 +1,4 @@
-"""Runs a server's program for its version and its settings, without serving."""
+"""Runs a server's program to read its version and settings, without starting a server."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 
 HELP = ("--verbose", "--help")
 CONFIGURATION_FILE = "assay.cnf"
-# The heading of the table of variables in what the server says of itself.
+# Heading of the table of variables in the program's help.
 VARIABLES = "Variables (--variable-name=value)"
-# A value that the server would change says so in a warning; it starts all the same.
+# The server starts with a value that it would change, and only warns about it.
 _REFUSED = re.compile(
     r"\[ERROR\] (?:\[MY-\d+\] \[\w+\] )?(.*)"
     r"|\[Warning\] (?:\[MY-\d+\] \[\w+\] )?(?:Buffered warning: )?(option .* adjusted .*)"
 )
 _NOISE = re.compile(r"Parsing options for plugin .* failed|^Aborting$")
-# Before the name of a setting that is on or off.
+# Prefixes of the name of an on/off setting.
 _PREFIX = re.compile(r"^(?:skip|disable|enable)_(?=log_bin)")
 _PROGRAM = re.compile(r"^\S*(?:mariadbd|mysqld): ")
 
 
 @dataclass(frozen=True)
 class Program:
-    """The server's program and what it needs beside it.
+    """The server's program and its files.
 
     Attributes:
-        title: The product, for readers.
-        file: The program.
-        command: What is executed, before any argument: the program, or a loader with it.
-        places: Arguments that say where its own files are.
-        checking: Arguments with which it reads its settings, says what is wrong, and ends.
-        version_pattern: What the program says of its version; the first group is the version.
-        library_path: Libraries that it needs beside the host's; empty means none.
+        title: Name of the product, for readers.
+        file: Path of the program.
+        command: Command before any argument: the program, or a loader and the program.
+        places: Arguments for the paths of the program's own files.
+        checking: Arguments with which the program reads its settings, reports errors, and ends.
+        version_pattern: Pattern of the program's version output; the first group is the version.
+        library_path: Paths of required libraries in addition to the host's; empty means none.
     """
 
     title: str
@@ -58,11 +58,14 @@ class Program:
 
     @property
     def environment(self) -> dict[str, str]:
-        """All that the program inherits."""
+        """Return the program's whole environment."""
         return inherited(self.library_path)
 
     def version(self) -> str:
-        """Return the version, such as `10.11.19`. Raises `EngineError` if the program fails."""
+        """Return the version of the server's program, such as `10.11.19`.
+
+        Raises `EngineError` if the program fails.
+        """
         completed = self.run_once("--no-defaults", "--version")
         match = re.search(self.version_pattern, completed.stdout)
         if completed.returncode != 0 or match is None:
@@ -73,11 +76,14 @@ class Program:
         return match[1]
 
     def setting_names(self) -> frozenset[str]:
-        """Names of all settings that a configuration file may hold."""
+        """Return the names of all settings that a configuration file may hold."""
         return _setting_names(self)
 
     def check(self, settings: Mapping[str, str]) -> None:
-        """Lets the server read the settings. Raises `EngineError` with the first at fault."""
+        """Have the server read the settings.
+
+        Raises `EngineError` with the first wrong setting.
+        """
         names = self.setting_names()
         for name in settings:
             if _PREFIX.sub("", canonical(name)) not in names:
@@ -87,7 +93,7 @@ class Program:
             raise EngineError(f"{self.title} refuses its settings: {refusal}. Correct it (--set).")
 
     def _refusal(self, settings: Mapping[str, str]) -> str:
-        """The server's words on a configuration; empty if it takes it."""
+        """Return the server's error about a configuration; empty if it accepts it."""
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             file = Path(directory) / CONFIGURATION_FILE
             write_configuration(file, settings)
@@ -103,7 +109,10 @@ class Program:
         return message
 
     def run_once(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Runs the program to its end. Raises `EngineError` if it cannot be run at all."""
+        """Run the program until it ends.
+
+        Raises `EngineError` if the program cannot be started.
+        """
         return run_program([*self.command, *arguments], self.environment, self.file)
 
 

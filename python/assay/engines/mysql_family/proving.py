@@ -1,4 +1,4 @@
-"""Connections that hand a password only to the server that is meant."""
+"""Connections that send a password only to the intended server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pymysql.protocol import MysqlPacket
 
-# The client library's number for a proof that failed on our side.
+# The client library's error number for a failed server verification.
 UNPROVED = 2061
 WHOLE_PASSWORD = b"\x01\x04"
 TRUSTED = "ssl_mode=verify-ca or verify-identity with ssl_ca=FILE"
@@ -29,7 +29,7 @@ ANYONE = (
 
 
 class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
-    """A connection that refuses proofs by which whoever answers would learn the password."""
+    """A connection that refuses authentication revealing the password to an unverified server."""
 
     def __init__(
         self,
@@ -43,7 +43,10 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
         super().__init__(auth_plugin_map=HANDLERS, **given)
 
     def connect(self, sock: socket.socket | None = None) -> None:
-        """Connects. A Unix socket is as good as TLS, also to the server."""
+        """Connect to the server.
+
+        A Unix socket counts as secure, like TLS, for the server too.
+        """
         self._secure = sock is not None and sock.family == socket.AF_UNIX
         super().connect(sock)
 
@@ -51,12 +54,13 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
 
     def _get_server_information(self) -> None:
         super()._get_server_information()
-        # The library would answer this greeting with the password, or ask whoever greets for a key.
+        # The library would answer this request with the password, or accept any server's public
+        # key.
         if self._auth_plugin_name == "sha256_password":
             self._auth_plugin_name = "mysql_native_password"
 
     def is_private(self) -> bool:
-        """Return whether only the server that is meant can read what is sent."""
+        """Return True if only the intended server can read the connection."""
         if self._is_verified or self._sock.family == socket.AF_UNIX:
             return True
         address = ipaddress.ip_address(self._sock.getpeername()[0].partition("%")[0])
@@ -64,12 +68,12 @@ class GuardedConnection(pymysql.Connection):  # type: ignore[misc]
         return bool((mapped or address).is_loopback)
 
     def check_cleartext(self) -> None:
-        """Raises `OperationalError` where the password would go in the clear to anyone."""
+        """Raise `OperationalError` if an unverified server would get the password in clear text."""
         if self.password and not self.is_private():
             raise pymysql.err.OperationalError(UNPROVED, CLEARTEXT)
 
     def check_password(self) -> None:
-        """Raises `OperationalError` where whoever answers would learn the password."""
+        """Raise `OperationalError` if an unverified server would learn the password."""
         encrypts = self._pinned is not None and not self._secure
         if self.password and not (encrypts or self._trusts_anyone or self.is_private()):
             raise pymysql.err.OperationalError(UNPROVED, ANYONE)

@@ -1,4 +1,4 @@
-"""Namespaces of ours on a server that is not: databases with a table that says whose they are."""
+"""Assay's schemas on a user's server: databases with a table that marks them as Assay's."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from assay.engines.mysql_family.statements import filled
 if TYPE_CHECKING:
     from assay.engines.contract import Instance
 
-# A lock's name has at most 64 characters, and the server knows it for all databases.
+# A lock's name has at most 64 characters, and is shared by all databases of the server.
 LOCK_CHARACTERS_MAX = 64
 TAKEN = 1
 
 
 def mark(instance: Instance, name: str) -> str | None:
-    """Return the note of our table; None without a database, empty without a note."""
+    """Return the note in Assay's table; None without a database, empty without a note."""
     asked = {"name_text": name}
     if not execute(instance.handle, filled("marks/schema.sql", texts=asked)):
         return None
@@ -29,13 +29,13 @@ def mark(instance: Instance, name: str) -> str | None:
 
 
 def lock(instance: Instance, name: str) -> bool:
-    """Return True if this connection got the exclusive lock of the name."""
+    """Return True if this connection obtained the exclusive lock on the schema's name."""
     texts = {"lock": f"assay:{name}"[:LOCK_CHARACTERS_MAX]}
     return execute(instance.handle, filled("lock_schema.sql", texts=texts)) == ((TAKEN,),)
 
 
 def make(instance: Instance, name: str, mark: str) -> None:
-    """Makes the database, and at once its table with the mark."""
+    """Make the database, and at once its table with the note."""
     try:
         execute(instance.handle, filled("create_schema.sql", name=name))
         execute(instance.handle, filled("marks/create.sql", name=name))
@@ -46,16 +46,16 @@ def make(instance: Instance, name: str, mark: str) -> None:
 
 
 def note(instance: Instance, name: str, mark: str) -> None:
-    """Writes the mark."""
+    """Write the note."""
     execute(instance.handle, filled("marks/write.sql", texts={"mark": mark}, name=name))
 
 
 def drop(instance: Instance, name: str) -> None:
-    """Drops the database with all that is in it."""
+    """Drop the database with everything in it."""
     execute(instance.handle, filled("drop_schema.sql", name=name))
 
 
 def use(instance: Instance, name: str) -> None:
-    """Directs connection and address at the database."""
+    """Make the database the default of the connection and the address."""
     instance.address["database"] = name
     instance.handle.select_db(name)

@@ -1,4 +1,4 @@
-"""The modes of TLS that a DSN names, for sessions and administration alike."""
+"""TLS modes of a DSN, for measured sessions and for administration."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ DISABLED, PREFERRED, REQUIRED = "disabled", "preferred", "required"
 VERIFY_CA, VERIFY_IDENTITY = "verify-ca", "verify-identity"
 MODES = (DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY)
 VERIFYING = (VERIFY_CA, VERIFY_IDENTITY)
-# What a DSN may say of it.
+# Options of a DSN for public keys.
 KEY, ANY_KEY = "server_public_key", "get_server_public_key"
 OPTIONS = ("ssl_mode", "ssl_ca", "ssl_cert", "ssl_key", KEY, ANY_KEY)
 ANSWERS = {"0": False, "1": True}
 
 
 def read_security(options: Mapping[str, str]) -> Address:
-    """The address's part that says how connections are secured. Raises `EngineError`."""
+    """Return the part of an address about the security of connections.
+
+    Raises `EngineError`.
+    """
     ca, cert, key = (options.get(name) for name in ("ssl_ca", "ssl_cert", "ssl_key"))
     mode = options.get("ssl_mode", VERIFY_CA if ca else PREFERRED)
     if mode not in MODES:
@@ -53,7 +56,7 @@ def read_security(options: Mapping[str, str]) -> Address:
 
 
 def session_security(address: Address) -> dict[str, Any]:
-    """The part of a session's configuration that says how its connection is secured."""
+    """Return the part of a session's configuration about the security of its connection."""
     return {
         "tls": {
             "mode": address.get("ssl_mode", PREFERRED),
@@ -67,7 +70,10 @@ def session_security(address: Address) -> dict[str, Any]:
 
 
 def client_security(address: Address) -> dict[str, Any]:
-    """Arguments of `GuardedConnection`. Raises `EngineError` for files that cannot be read."""
+    """Return arguments of `GuardedConnection`.
+
+    Raises `EngineError` for files that cannot be read.
+    """
     mode = address.get("ssl_mode", PREFERRED)
     pinned = address.get(KEY)
     try:
@@ -76,7 +82,7 @@ def client_security(address: Address) -> dict[str, Any]:
             "trusts_anyone": address.get(ANY_KEY, False),
             "server_public_key": Path(pinned).read_bytes() if pinned else None,
         }
-        # A socket has no TLS.
+        # A Unix socket does not use TLS.
         if mode == DISABLED or address.get("unix_socket"):
             return given | {"ssl_disabled": True}
         return given | ({} if mode == PREFERRED else {"ssl": _context(address, mode)})
@@ -86,7 +92,7 @@ def client_security(address: Address) -> dict[str, Any]:
 
 def _context(address: Address, mode: str) -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=address.get("ssl_ca"))
-    # Certificates that MySQL makes for itself lack what the strict reading wants.
+    # Certificates that MySQL generates fail Python's strict verification.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.check_hostname = mode == VERIFY_IDENTITY
     context.verify_mode = ssl.CERT_REQUIRED if mode in VERIFYING else ssl.CERT_NONE

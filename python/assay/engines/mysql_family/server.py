@@ -1,4 +1,4 @@
-"""Starts a private server that is configured by a file: its configuration, accounts, address."""
+"""Starts a private server with a configuration file: its configuration, accounts, address."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 INIT_FILE, SOCKET_FILE, PID_FILE, TEMPORARY = "users.sql", "s", "pid", "tmp"
 USER, DATABASE, HOST = "assay", "assay", "127.0.0.1"
-# The kernel's limit of a socket's path, with the zero at its end.
+# The kernel's limit for a socket's path in bytes, including the final zero.
 SOCKET_PATH_BYTES_MAX = 108
 START_PATIENCE_S = 300.0
 STOP_GRACE_S = 300.0
 LOOK_S = 0.02
 BUFFER_POOL = "innodb_buffer_pool_size"
 PORT_TAKEN = "Can't start server: Bind on TCP/IP port"
-# Where the server listens and keeps things is ours to say.
+# Settings that Assay controls, such as the server's port and directories.
 OURS = (
     "basedir",
     "bind_address",
@@ -47,7 +47,7 @@ OURS = (
 
 
 def refuse_ours(settings: Mapping[str, str]) -> None:
-    """Raises `EngineError` for a setting that a private server must leave to us."""
+    """Raise `EngineError` for a setting that Assay controls on a private server."""
     for name in settings:
         if canonical(name) in OURS:
             raise EngineError(
@@ -57,24 +57,24 @@ def refuse_ours(settings: Mapping[str, str]) -> None:
 
 
 def buffer_pool() -> dict[str, str]:
-    """InnoDB's pool: it holds tables and indexes; the other half is for sorts, joins, clients."""
+    """Return InnoDB's pool size: half of memory; the rest is for sorts, joins and clients."""
     return {BUFFER_POOL: f"{memory_bytes() // 2 >> 20}M"}
 
 
 def serve(
     program: Program, data: Path, settings: Mapping[str, str], users: Path, launcher: Launcher
 ) -> Address:
-    """Starts a server on its data directory and returns its address once it answers.
+    """Start a server on its data directory and return its address once it answers.
 
     Args:
         program: The server's program.
-        data: Its data directory, with its own tables in it.
-        settings: All settings but those that are ours.
-        users: SQL that makes our account, with `{password}`.
-        launcher: Starts it.
+        data: The server's data directory, with its system tables.
+        settings: All settings except those that Assay controls.
+        users: SQL that creates Assay's account, with `{password}`.
+        launcher: Launcher that starts the server.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     password = secrets.token_urlsafe(24)
     scratch = launcher.scratch
@@ -89,7 +89,7 @@ def serve(
         address["pid"] = launcher.serve(argv, program.environment, "SIGTERM", STOP_GRACE_S)
         output = await_ready(program.title, address, launcher)
         if output is None:
-            # It was read: nothing with a password in it is left behind.
+            # The server has read the file, which contains a password, so it is deleted.
             (scratch / INIT_FILE).unlink(missing_ok=True)
             return address
         if PORT_TAKEN not in output:
@@ -98,7 +98,7 @@ def serve(
 
 
 def local_address(port: int, password: str, launcher: Launcher) -> Address:
-    """The address of a private server: a socket, and TCP where its path is too long for one."""
+    """Return the address of a private server: a Unix socket, or TCP if its path is too long."""
     path = launcher.scratch / SOCKET_FILE
     fits = len(os.fsencode(path)) < SOCKET_PATH_BYTES_MAX
     return {
@@ -113,7 +113,10 @@ def local_address(port: int, password: str, launcher: Launcher) -> Address:
 
 
 def await_ready(title: str, address: Address, launcher: Launcher) -> str | None:
-    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+    """Return None once the server answers, or its last output if it ended.
+
+    Raises `EngineError`.
+    """
     deadline_s = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline_s:
         if (output := launcher.last_words()) is not None:
@@ -130,7 +133,7 @@ def await_ready(title: str, address: Address, launcher: Launcher) -> str | None:
 def _configure(
     data: Path, settings: Mapping[str, str], users: Path, address: Address, launcher: Launcher
 ) -> None:
-    """Writes configuration and accounts into the scratch directory, for the server's user only."""
+    """Write configuration and accounts to the scratch directory, for the server's user only."""
     scratch = launcher.scratch
     init = scratch / INIT_FILE
     init.touch(mode=0o600)
@@ -140,7 +143,8 @@ def _configure(
         "datadir": str(data),
         "bind_address": HOST,
         "port": str(address["port"]),
-        # One that the kernel would not take is put beside the data, where the server itself stands.
+        # If the path is too long for the kernel, the socket is relative to the server's data
+        # directory.
         "socket": address["unix_socket"] or SOCKET_FILE,
         "pid_file": str(scratch / PID_FILE),
         "tmpdir": str(scratch / TEMPORARY),

@@ -1,4 +1,4 @@
-"""Statements of SQL files: split, with names filled in, and with values in their places."""
+"""SQL statements from files: split, with names and values filled in."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _SQL = SqlText(
 
 
 def split(sql: str) -> list[str]:
-    """The statements of a file, without comments and the semicolons between them."""
+    """Return the statements of a file, without comments and separating semicolons."""
     return _SQL.split(sql)
 
 
 def pieces(text: str) -> list[str | int]:
-    """A statement cut where values go: texts, and between them which value, from 0."""
+    """Return a statement split at its values: texts, and between them value indexes from 0."""
     return _SQL.pieces(text)
 
 
 def bound(
     parts: Sequence[str | int], values: Sequence[object], literal: Callable[[object], str]
 ) -> str:
-    """The statement with each value where it belongs, as `literal` writes it."""
+    """Return the statement with its values filled in, in the format of `literal`."""
     return "".join(part if isinstance(part, str) else literal(values[part]) for part in parts)
 
 
 def file_text(name: str, conf: Path = CONF) -> str:
-    """The SQL of a file in a directory `conf/`: that of the family, or an engine's."""
+    """Return the SQL of a file in a directory `conf/`: the family's, or an engine's."""
     return (conf / name).read_text(encoding="utf-8").strip()
 
 
@@ -47,7 +47,7 @@ def filled(
     conf: Path = CONF,
     **names: str,
 ) -> str:
-    """The SQL of a file in `conf`: names and texts quoted as what they are, numbers plain."""
+    """Return the SQL of a file in `conf` with names and texts quoted, and numbers plain."""
     values = {key: name_of(value) for key, value in names.items()}
     values |= {key: text_of(value) for key, value in (texts or {}).items()}
     values |= plain or {}
@@ -55,11 +55,11 @@ def filled(
 
 
 def name_of(name: str) -> str:
-    """A name, quoted."""
+    """Return a quoted name."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def text_of(text: str) -> str:
-    """A text, quoted and escaped."""
+    """Return a quoted and escaped text."""
     escaped = text.replace("\\", "\\\\").replace("'", "''").replace("\0", "\\0")
     return f"'{escaped}'"

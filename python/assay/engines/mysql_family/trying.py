@@ -1,6 +1,6 @@
-"""Prepares foreign statements without executing them, and reads their estimated cost.
+"""Prepares a user's statements without executing them, and reads their estimated cost.
 
-It has a connection of its own, so that nothing that the statements set stays.
+A separate connection is used, so that settings of the statements do not persist.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KINDS: dict[int, RefusalKind] = {
     1305: "function",
     1064: "syntax",
 }
-# Not supported as a prepared statement, or said of the server and not of the statement.
+# Errors of statements that cannot be prepared, and errors of the server rather than the statement.
 UNTRIED = {1040, 1205, 1213, 1290, 1295, 1317, 1792, 1969, 2006, 2013, 3024}
 STEERING = {"begin", "commit", "release", "rollback", "savepoint", "start"}
 EXPLAINED = {"select", "with", "insert", "update", "delete", "replace", "values", "table"}
@@ -50,7 +50,7 @@ ROUTINE_DENIED = re.compile(r"execute command denied to user (\S+) for routine '
 COLUMN_DENIED = re.compile(
     r"(\w[\w ]*) command denied to user (\S+) for column '([^']+)' in table '([^']+)'"
 )
-# Where EXPLAIN's JSON says the whole cost, by product and version.
+# Paths of the total cost in EXPLAIN's JSON, by product and version.
 COSTS = (
     ("query_plan", "estimated_total_cost"),
     ("query_block", "cost_info", "query_cost"),
@@ -66,7 +66,7 @@ def try_statements(
     try:
         tried = []
         for trials in operations:
-            # A function that the optimiser calls may write.
+            # The optimiser may call a function that writes, so the transaction is rolled back.
             connection.begin()
             tried.append([_tried(connection, trial, conf) for trial in trials])
             connection.rollback()
@@ -79,7 +79,7 @@ def try_statements(
 
 
 def known_tables(instance: Instance) -> list[KnownTable]:
-    """Return the tables that the account sees."""
+    """Return the tables that the account can access."""
     try:
         rows = _rows(instance.handle, file_text("trying/tables.sql"))
     except pymysql.Error as error:
@@ -156,7 +156,7 @@ def _syntax_position(text: str, message: str) -> int | None:
 
 
 def _grant(message: str) -> str | None:
-    """The statement that allows what was denied."""
+    """Return the statement that grants a denied permission."""
     if (match := COLUMN_DENIED.search(message)) is not None:
         privilege, user, column, table = match.groups()
         return f"grant {privilege.lower()} ({column}) on {table} to {user}"

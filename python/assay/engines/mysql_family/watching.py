@@ -1,7 +1,7 @@
-"""Watches the statements of a server that others drive; see `assay.engines.watching`.
+"""Watches the statements of a server under other clients' load; see `assay.engines.watching`.
 
-A server numbers the statements that it counts, and tells of sessions their text only. So both are
-known here by their text, without its constants and its layout.
+The server's counters identify statements by digest, but samples of sessions have only their text.
+Statements are therefore identified by their text, without constants and layout.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ SOURCE = "performance_schema"
 LOOKS, COUNTS, TEXTS, SIGHT = (
     f"watching/{name}.sql" for name in ("looks", "counts", "texts", "sight")
 )
-# A text that is cut off is no statement; the server marks what it cut off itself.
+# A truncated text is not a statement; the server marks the texts that it truncates itself.
 EXAMPLE_LENGTH_MAX = 999
 CUT_OFF = "..."
 PLANNED = {"select", "insert", "update", "delete", "replace", "with", "table", "values"}
-# Statements of fewer letters, such as `begin`, others send as well.
+# Other clients may also send statements with fewer letters, such as `begin`.
 LETTERS_MIN = 30
-# Ours are known by so many letters: what the server keeps may be cut off behind them.
+# Assay's statements are recognised by their first letters, because the server may truncate the
+# rest.
 OWN_LENGTH = 60
 NO_PLAN = "the server makes no plan for this kind of statement"
 NO_EXAMPLE = "no execution of it was seen with its constants, and without them it has no plan"
@@ -58,7 +59,7 @@ class FamilyWatcher:
         self._conf = conf
         self._looks, self._counts = file_text(LOOKS, conf), file_text(COUNTS, conf)
         self._keys: dict[str, str] = {}
-        # Keys of statements of ours.
+        # Keys of Assay's own statements.
         self._own: set[str] = set()
         self._of_digest: dict[str, str] = {}
         self._texts: dict[str, str] = {}
@@ -86,7 +87,10 @@ class FamilyWatcher:
         return list(summed.items())
 
     def texts(self, keys: Collection[str]) -> dict[str, StatementText]:
-        """Return texts by key. Raises `OSError`."""
+        """Return the statements' texts by key.
+
+        Raises `OSError`.
+        """
         return {
             key: StatementText(_plain(text), self._example(key))
             for key, text in self._texts.items()
@@ -98,7 +102,7 @@ class FamilyWatcher:
         return {}
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         if self._connection.open:
             self._connection.close()
 
@@ -132,7 +136,7 @@ class FamilyWatcher:
         return key
 
     def _learn(self, digests: Iterable[str]) -> None:
-        """Asks for the texts of statements that were not counted before."""
+        """Query the texts of statements that are counted for the first time."""
         new = [digest for digest in digests if digest not in self._of_digest]
         if not new:
             return
@@ -150,7 +154,10 @@ class FamilyWatcher:
         return None if text is None else _plain(text)
 
     def _seen(self) -> Sight:
-        """Return what this user sees. Raises `EngineError`."""
+        """Return what this user can see of the server's statements.
+
+        Raises `EngineError`.
+        """
         try:
             ((counts, sees_others, user),) = execute(self._connection, file_text(SIGHT, self._conf))
         except EngineError as error:
@@ -183,21 +190,27 @@ class FamilyWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """Plans of watched statements, made without execution and named by the catalogue."""
+    """Reads plans of watched statements without executing them."""
 
     def __init__(self, plans: CataloguePlans) -> None:
         self._plans = plans
 
     def indexes(self) -> list[Index]:
-        """Return indexes of the tables that sessions see. Raises `EngineError`."""
+        """Return indexes of the tables that sessions can access.
+
+        Raises `EngineError`.
+        """
         return self._plans.indexes()
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return settings of the optimiser away from their default. Raises `EngineError`."""
+        """Return optimiser settings that differ from their default.
+
+        Raises `EngineError`.
+        """
         return self._plans.changed_settings()
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._plans.close()
 
     def planned(self, text: str) -> tuple[str | None, str]:
@@ -218,7 +231,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _own_beginnings(conf: Path) -> frozenset[str]:
-    """Return how statements that we send begin, without constants and layout."""
+    """Return the first words of Assay's own statements, without constants and layout."""
     files = [file for folder in (conf, CONF) for file in folder.rglob("*.sql")]
     texts = (canonical(file.read_text(encoding="utf-8")) for file in files)
     return frozenset(text[:OWN_LENGTH] for text in texts if len(text) >= LETTERS_MIN)

@@ -1,1 +1,1 @@
-"""The engine that answers at once."""
+"""The null engine, which answers at once."""

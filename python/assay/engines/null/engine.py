@@ -26,19 +26,19 @@ class NullEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The null engine is always there, in its one version."""
+        """Return the null engine, which is always available in its only version."""
         del tell
         if wanted.version not in (None, VERSION):
             raise EngineError(f"null has no version {wanted.version}; its one version is {VERSION}")
         return Product(VERSION)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Reads the settings."""
+        """Validate the settings."""
         del product
         self._session(settings)
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Reads the settings; there is nothing to start."""
+        """Read the settings; there is no process to start."""
         effective = {**self._facts.settings, **settings}
         return Instance(effective, self._session(settings), place)
 
@@ -62,21 +62,21 @@ class NullEngine:
         """Stop nothing: no process was started."""
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """The settings in use."""
+        """Return the settings in use."""
         return dict(instance.settings)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """Return as many null sessions as clients, whatever the script says."""
+        """Return one null session per client, whatever the script."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         del script, seed
         return [instance.handle] * len(numbers)
 
 
 def engine(facts: EngineFacts) -> NullEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return NullEngine(facts)

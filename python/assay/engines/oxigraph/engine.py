@@ -1,4 +1,4 @@
-"""Oxigraph: opened in the host process, loaded from Arrow streams, asked in SPARQL."""
+"""Oxigraph: opened in the host process, loaded from Arrow streams, queried in SPARQL."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ UNION = "use_default_graph_as_union"
 TRUTHS = {"true": True, "false": False}
 TSV, JSON = pyoxigraph.QueryResultsFormat.TSV, pyoxigraph.QueryResultsFormat.JSON
 N_TRIPLES = pyoxigraph.RdfFormat.N_TRIPLES
-# What is read at once where nobody says how much.
+# Number of bytes to read if the caller does not say.
 READ_BYTES = 1 << 20
 
 
 class Asking:
-    """One client. The driver calls `ask` from a thread of its own."""
+    """The session of one client.
+
+    The driver calls `ask` from a separate thread.
+    """
 
     def __init__(self, store: pyoxigraph.Store, *, union: bool) -> None:
         self._store = store
         self._union = union
 
     def ask(self, text: str, form: str) -> bytes | None:
-        """The whole answer, written in the form that is asked for; None of an update."""
+        """Return the whole answer in the requested format; None for an update."""
         if form == "update":
             self._store.update(text)
             return None
@@ -50,14 +53,14 @@ class Asking:
 
 
 class Lines:
-    """Texts of batches as a file of bytes."""
+    """A file object with the texts of batches as bytes."""
 
     def __init__(self, batches: Iterable[pyarrow.RecordBatch]) -> None:
         self._batches = iter(batches)
         self._rest = memoryview(b"")
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, `size` at most; none at the end."""
+        """Return the next bytes, `size` at most; empty at the end."""
         while not self._rest:
             batch = next(self._batches, None)
             if batch is None:
@@ -75,7 +78,7 @@ class OxigraphEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Checks that the wheel has the pinned and requested version."""
+        """Check that the installed wheel has the pinned and requested version."""
         del tell
         version: str = pyoxigraph.__version__
         if version != self._facts.version_pinned:
@@ -91,7 +94,7 @@ class OxigraphEngine:
         return Product(version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Reads the settings."""
+        """Validate the settings."""
         del product
         self._effective(settings)
 
@@ -107,7 +110,7 @@ class OxigraphEngine:
         return {**defaults, **settings}
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Opens the store of `place`, making it if it is not there."""
+        """Open the store of `place`, which is created if it does not exist."""
         effective = self._effective(settings)
         try:
             store = pyoxigraph.Store(str(place.data / STORE))
@@ -116,7 +119,7 @@ class OxigraphEngine:
         return Instance(effective, store, place)
 
     def stop(self, instance: Instance) -> None:
-        """Writes what is in memory out, and closes the store with its last user."""
+        """Flush data to disk, and close the store with its last user."""
         instance.handle.flush()
         instance.handle = None
 
@@ -125,7 +128,7 @@ class OxigraphEngine:
         return dict(instance.settings)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """All on one store, which many threads may ask at once."""
+        """Return sessions on one store, which many threads can query at once."""
         facts, union = json.dumps(script.facts()), TRUTHS[instance.settings[UNION]]
         return [
             GraphSession(Asking(instance.handle, union=union), facts, seed, number)
@@ -133,11 +136,11 @@ class OxigraphEngine:
         ]
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Bulk load, of `streams` threads that take batches in turn."""
+        """Bulk load with `streams` threads that take batches in turn."""
         del tell
 
         def load(batches: Batches) -> None:
-            # Every line is ours and right: only what it says twice would cost time.
+            # Assay generated every line, so the parser need not validate it.
             instance.handle.bulk_load(Lines(batches), N_TRIPLES, lenient=True)
 
         try:
@@ -150,11 +153,14 @@ class OxigraphEngine:
         return len(instance.handle)
 
     def finish_triples(self, instance: Instance) -> None:
-        """Compacts the files, and writes everything out. It keeps no statistics."""
+        """Compact the files, and flush everything to disk.
+
+        Oxigraph keeps no statistics.
+        """
         instance.handle.optimize()
         instance.handle.flush()
 
 
 def engine(facts: EngineFacts) -> OxigraphEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return OxigraphEngine(facts)

@@ -1,1 +1,1 @@
-"""Oxigraph as a server of its own, asked over HTTP."""
+"""Oxigraph as a separate server, queried over HTTP."""

@@ -1,4 +1,4 @@
-"""Oxigraph's server: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Oxigraph server: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.engines.facts import EngineFacts
 
 SCHEME = "oxigraph:"
-# What a server of it calls the places of the protocol.
+# Paths of the SPARQL protocol on an Oxigraph server.
 PLACES = {"query": "/query", "update": "/update", "results": "tsv"}
 PRODUCT = re.compile(r"Oxigraph/(\S+)")
 
@@ -39,14 +39,14 @@ class OxigraphServerEngine(EndpointEngine):
         return replace(product, version=version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Reads the settings."""
+        """Validate the settings."""
         del product
         options_of(settings)
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private server, on new data if `place.data` is empty."""
+        """Start a private server, on new data if `place.data` is empty."""
         return start_server(product, place, {**self._facts.settings, **settings}, launcher)
 
     def restart(
@@ -57,17 +57,20 @@ class OxigraphServerEngine(EndpointEngine):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Restarts a server that died, at the same port."""
+        """Restart a server that died, at the same port."""
         del place, settings
         restart_server(product, launcher, address)
 
     def address(self, dsn: str) -> Address:
-        """The address of a running server: `oxigraph://127.0.0.1:7878`."""
+        """Return the address of a running server: `oxigraph://127.0.0.1:7878`."""
         address = super().address(dsn.replace(SCHEME, "http:", 1))
         return address | PLACES | {"store": "/store?no_transaction&lenient"}
 
     def version(self, instance: Instance) -> str:
-        """Return the server's version. Raises `EngineError` if it is no Oxigraph."""
+        """Return the server's version.
+
+        Raises `EngineError` if the server is not Oxigraph.
+        """
         product = super().version(instance)
         match = PRODUCT.match(product)
         if match is None:
@@ -78,5 +81,5 @@ class OxigraphServerEngine(EndpointEngine):
 
 
 def engine(facts: EngineFacts) -> OxigraphServerEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return OxigraphServerEngine(facts)

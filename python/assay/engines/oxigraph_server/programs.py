@@ -1,4 +1,4 @@
-"""Oxigraph's program: its place and its version."""
+"""Oxigraph's program: its path and its version."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from assay.engines.programs import MEND, inherited, run_program
 if TYPE_CHECKING:
     from assay.engines.contract import Product
 
-# Where the program lies below a product's home: named itself, or as a wheel has it.
+# Paths of the program below a product's home: at the top, or in a wheel.
 PLACES = ("oxigraph", "bin/oxigraph", "*.data/scripts/oxigraph")
 NAME = "oxigraph"
 
 
 def find_program(product: Product) -> Path:
-    """The program of a product. Raises `EngineError`: it is not there."""
+    """Return the program of a product.
+
+    Raises `EngineError` if the program does not exist.
+    """
     if product.home is None:
         raise EngineError("Oxigraph has no program: name it with --bin-dir.")
     for pattern in PLACES:
@@ -28,7 +31,10 @@ def find_program(product: Product) -> Path:
 
 
 def version_of(program: Path) -> str:
-    """Return the version, such as `0.5.13`. Raises `EngineError` if the program fails."""
+    """Return the version of Oxigraph's program, such as `0.5.13`.
+
+    Raises `EngineError` if the program fails.
+    """
     completed = run_program([str(program), "--version"], inherited(), program)
     match = re.match(r"oxigraph (\d[\w.-]*)", completed.stdout)
     if match is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address, Launcher, Place, Product
 
-# Below `place.data`: the store's own directory.
+# Name below `place.data` of the store's directory.
 DATA = "oxigraph"
 UNION, TIMEOUT = "union-default-graph", "timeout-s"
 SETTINGS = (UNION, TIMEOUT)
@@ -26,7 +26,10 @@ STOP_GRACE_S = 300.0
 
 
 def options_of(settings: Mapping[str, str]) -> list[str]:
-    """Settings as options of the program. Raises `EngineError` with the one at fault."""
+    """Return the settings as options of the program.
+
+    Raises `EngineError` with the first wrong setting.
+    """
     options = []
     for name, value in settings.items():
         if name not in SETTINGS:
@@ -46,10 +49,10 @@ def options_of(settings: Mapping[str, str]) -> list[str]:
 def start_server(
     product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Starts a server on `place` and returns its address once it answers.
+    """Start a server on `place` and return its address once it answers.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     data = place.data / DATA
     data.mkdir(mode=0o700, exist_ok=True)
@@ -58,7 +61,10 @@ def start_server(
 
 
 def restart_server(product: Product, launcher: Launcher, address: Address) -> None:
-    """Starts a server that died again, at its address. Raises `EngineError`."""
+    """Restart a server that died, at its address.
+
+    Raises `EngineError`.
+    """
     serve_again(_served(product, launcher), address)
 
 
@@ -69,7 +75,7 @@ def address_of(port: int, data: Path, settings: Mapping[str, str]) -> Address:
         "port": port,
         "query": "/query",
         "update": "/update",
-        # Not in one transaction, which would hold all statements in memory.
+        # Loading in one transaction would hold all triples in memory.
         "store": "/store?default&no_transaction&lenient",
         "results": "tsv",
         "data": str(data),
@@ -82,7 +88,7 @@ def _served(product: Product, launcher: Launcher) -> Served:
 
 
 def _start(product: Product, launcher: Launcher, address: Address) -> int:
-    """Has the program started at an address; its process."""
+    """Start the program at an address and return its process id."""
     where = ["--location", address["data"], "--bind", f"{HOST}:{address['port']}"]
     argv = [str(find_program(product)), "serve", *where, *options_of(address["settings"])]
     return launcher.serve(argv, inherited(), "SIGTERM", STOP_GRACE_S)

@@ -1,4 +1,4 @@
-"""Connections to servers that are asked as PostgreSQL is, and words for those that are refused."""
+"""Connections to servers with PostgreSQL's protocol, and error messages for refused ones."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 CONNECT_PATIENCE_S = 10
 GIVEN_IN = "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass) or in the DSN"
-# What a server that has not proved who it is may not ask for, unless the DSN allows it.
+# Authentication method that an unverified server must not request, unless the DSN allows it.
 REQUIRED_PROOF = "!password"
 CLEARTEXT = (
     "the password goes in the clear only to a server that has proved who it is"
     " (sslmode=verify-full with sslrootcert), or with require_auth=password"
 )
-# A value that the client's library refuses after it has read everything, and before it connects.
+# A value that libpq refuses after it has read all parameters and before it connects.
 UNCONNECTED = "nowhere"
-# What the client's library or the server says, and what to do. The first that fits counts.
+# Parts of error messages of libpq or the server, each with a remedy. The first match is used.
 MENDS = (
     (
         r"too many clients|remaining connection slots|too many connections",
@@ -96,12 +96,14 @@ MENDS = (
 
 
 def connect(dsn: str, purpose: str, title: str) -> Connection:
-    """Return a connection that commits each statement. `EngineError` says how to fix a failure.
+    """Return a connection that commits each statement.
+
+    The `EngineError` says how to fix a failure.
 
     Args:
-        dsn: Keywords and values.
-        purpose: The application's name, whatever the DSN has: the connection is known by it.
-        title: The product, for readers.
+        dsn: Connection string of keywords and values.
+        purpose: Application name, which replaces that of the DSN to identify the connection.
+        title: Name of the product, for readers.
     """
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -117,9 +119,9 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
 
 
 def guarded(dsn: str) -> str:
-    """Return the DSN, by which no password goes in the clear to a server that may be anyone.
+    """Return the DSN, extended so that no password is sent in clear text to an unverified server.
 
-    A DSN, service file or environment that says `require_auth` has its way.
+    A `require_auth` in the DSN, the service file or the environment is kept.
     """
     from psycopg.conninfo import make_conninfo
 
@@ -130,7 +132,7 @@ def guarded(dsn: str) -> str:
 
 
 def resolved(dsn: str) -> dict[str, str]:
-    """Return what a DSN, its service, the environment and the library's defaults say together."""
+    """Return the combined parameters of a DSN, its service, the environment and defaults."""
     from psycopg.conninfo import make_conninfo
     from psycopg.pq import PGconn
 
@@ -155,7 +157,7 @@ def _is_verified(said: Mapping[str, str]) -> bool:
 
 
 def _is_here(said: Mapping[str, str]) -> bool:
-    """Return True if every host is this one: a socket, loopback or the default."""
+    """Return True if every host is local: a socket, loopback or the default."""
     hosts = (said.get("hostaddr") or said.get("host") or "").split(",")
     return all(host in {"", "localhost"} or host[0] in "/@" or _is_loopback(host) for host in hosts)
 
@@ -187,7 +189,10 @@ def execute(
     values: Sequence[object] | None,
     title: str,
 ) -> psycopg.Cursor[tuple[object, ...]]:
-    """Runs one statement. `EngineError` has the statement and the server's message."""
+    """Run one statement.
+
+    The `EngineError` has the statement and the server's message.
+    """
     import psycopg
 
     try:

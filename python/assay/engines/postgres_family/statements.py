@@ -1,4 +1,4 @@
-"""SQL of files for servers that are asked as PostgreSQL is: cut, and with names filled in."""
+"""SQL from files for servers with PostgreSQL's protocol: split, and with names filled in."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 SQL = SqlText(
     comment=r"--[^\n]* | /\*.*?\*/",
-    # Bodies in dollars are texts, too.
+    # Dollar-quoted bodies are texts, too.
     opaque=r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"
       | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$""",
 )
 
 
 def composed(text: str, **values: str) -> Composed:
-    """A statement with names in it; `mark` is a text, anything else a name."""
+    """Return a statement with names filled in; `mark` is a text, anything else a name."""
     from psycopg import sql
 
     parts = {
         key: sql.Literal(value) if key == "mark" else sql.Identifier(value)
         for key, value in values.items()
     }
-    # The text is a file of ours, so it is no stranger's.
+    # The text is from a file of Assay, so formatting it is safe.
     return sql.SQL(text).format(**parts)

@@ -1,1 +1,1 @@
-"""PostgreSQL: private servers, and servers that run already."""
+"""PostgreSQL: private and running servers."""

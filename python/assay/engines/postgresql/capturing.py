@@ -1,8 +1,8 @@
 """Counts the statements of a running server, and takes samples of their values.
 
-`pg_stat_statements` tells how often each was executed, without its constants. Sessions show their
-last statement as it was sent: with its constants where these are written in its text, as
-`psql` and pgbench do, and without where they are bound.
+`pg_stat_statements` has the number of executions of each statement, without its constants. Sessions
+show their last statement as sent. It includes constants written in the text, as `psql` and pgbench
+do, but not bound values.
 """
 
 from __future__ import annotations

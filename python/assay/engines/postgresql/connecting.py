@@ -1,4 +1,4 @@
-"""Connections for administration, and words for those that are refused."""
+"""Connections for administration, and error messages for refused ones."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 TITLE = "PostgreSQL"
-# What chooses among servers, and has no meaning any more when one is chosen.
+# Parameters that choose among servers, which have no meaning once one is chosen.
 CHOOSING = {"load_balance_hosts": "disable", "target_session_attrs": "any"}
 SERVICE = ("service", "servicefile")
-# What a connection tells in a better way itself, and what is the administration's own.
+# Parameters that the connection itself reports better, and those of the administration.
 LED = ("host", "hostaddr", "port", "dbname", "user", "password")
 OWN = ("application_name", "connect_timeout", "client_encoding")
 
 
 def read_dsn(dsn: str) -> Address:
-    """The address that a URL or keywords name. Raises `EngineError`, without quoting it."""
+    """Return the address in a URL or in keywords.
+
+    Raises `EngineError`, which does not quote the DSN.
+    """
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    # The library's words quote what they could not read, which may be part of a password.
+    # The library's message quotes what it could not parse, which may be part of a password.
     unreadable = EngineError(
         "the DSN cannot be read: write postgresql://user@host:port/database or"
         " 'host=... dbname=...'; in a URL, %, @, / and : of a password are %25, %40, %2F, %3A."
@@ -41,7 +44,7 @@ def read_dsn(dsn: str) -> Address:
         keywords = conninfo_to_dict(dsn)
     except psycopg.Error:
         raise unreadable from None
-    # A password that is not escaped ends up in one of these.
+    # Part of a password that is not escaped ends up in the host or the port.
     if "@" in str(keywords.get("host", "")) or re.search(r"[^\d,]", str(keywords.get("port", ""))):
         raise unreadable
     _refuse_spreading(keywords.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")))
@@ -50,7 +53,10 @@ def read_dsn(dsn: str) -> Address:
 
 
 def with_options(dsn: str, settings: Mapping[str, str]) -> str:
-    """The DSN with settings of the session. Raises `EngineError` as `read_dsn` does."""
+    """Return the DSN with additional session settings.
+
+    Raises the errors of `read_dsn`.
+    """
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     read = read_dsn(dsn)["dsn"]
@@ -60,16 +66,16 @@ def with_options(dsn: str, settings: Mapping[str, str]) -> str:
 
 
 def escaped_option(value: str) -> str:
-    """A value as `options` of a connection have it: blanks and backslashes escaped."""
+    """Return a value for a connection's `options`, with spaces and backslashes escaped."""
     return value.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
 def resolved_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:
-    """The DSN of the one server that a connection by `dsn` came to.
+    """Return the DSN of the one server that a connection by `dsn` reached.
 
-    Lists of hosts, roles of servers and service files are resolved: whoever connects by the result
-    comes to the same server, whether or not it knows these. Raises `EngineError` for what sessions
-    cannot keep.
+    Lists of hosts, roles of servers and service files are resolved, so that every client with the
+    result connects to the same server. Raises `EngineError` for parameters that sessions cannot
+    keep.
     """
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -78,15 +84,15 @@ def resolved_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -
     used = info.get_parameters()
     _refuse_spreading(used.get("load_balance_hosts"))
     given = {key: str(value) for key, value in keywords.items() if key not in SERVICE}
-    # The service and the environment are read here once, for all sessions.
+    # The service and the environment are read once here, for all sessions.
     rest = {key: used[key] for key in used if key not in (*SERVICE, *LED, *OWN)}
     led = {"host": info.host, "port": str(info.port), "dbname": info.dbname, "user": info.user}
-    # The client's library notes here, too, what it found for a host's name that it was told.
+    # libpq also stores the address here that it resolved from a given host name.
     is_found = "host" in keywords or "PGHOST" in os.environ
     is_said = "hostaddr" in keywords or "PGHOSTADDR" in os.environ
     if is_said or ("hostaddr" in used and not is_found):
         led["hostaddr"] = info.hostaddr
-        # An address alone is no name that a certificate has to be for.
+        # A numeric address alone is not a host name that a certificate must match.
         led["host"] = "" if info.host == info.hostaddr else info.host
     if info.password:
         rest["password"] = info.password
@@ -102,7 +108,7 @@ def _refuse_spreading(balance: object) -> None:
 
 
 def _refuse_missing_list(revoked: str) -> None:
-    """Refuse a list of revoked certificates that is not there, which libpq would pass over."""
+    """Raise an error for a missing list of revoked certificates, which libpq would ignore."""
     if revoked and not Path(revoked).is_file():
         raise EngineError(
             f"sslcrl={revoked}: there is no such file, so nobody could tell which certificates are"
@@ -111,9 +117,12 @@ def _refuse_missing_list(revoked: str) -> None:
 
 
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
-    """Return a connection that commits each statement. `EngineError` says how to fix a failure.
+    """Return a connection that commits each statement.
 
-    Behind a pooler it prepares no statement by itself: another client's may have the same name.
+    The `EngineError` says how to fix a failure.
+
+    Behind a pooler it prepares no statement on its own, because another client's may have the same
+    name.
     """
     connection = connecting.connect(dsn, purpose, TITLE)
     if is_pooled(connection):
@@ -122,9 +131,9 @@ def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
 
 
 def prepares_at_once(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Has a connection prepare each statement: planning costs ten times what a short one does.
+    """Make a connection prepare each statement: planning takes ten times as long as a short one.
 
-    Behind a pooler nothing is prepared.
+    Nothing is prepared behind a pooler.
     """
     if connection.prepare_threshold is not None:
         connection.prepare_threshold = 0

@@ -1,4 +1,4 @@
-"""Constants of PostgreSQL's statements, and what a bound value needs to mean the same."""
+"""Parses constants in PostgreSQL's statements, and keeps their meaning when bound."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 INTEGER = re.compile(r"-?\s*\d+")
 DECIMAL = re.compile(r"-?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 INT4_MAX, INT8_MAX = 2**31 - 1, 2**63 - 1
-# See "String Constants with C-Style Escapes" of its manual.
+# See "String Constants with C-Style Escapes" of PostgreSQL's manual.
 CODE = r"x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-7]{1,3}|."
 ESCAPED = re.compile(rf"\\({CODE})|''", re.DOTALL)
 ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -27,7 +27,7 @@ class PostgresConstants:
     implicit_transactions = False
 
     def constant(self, token: str, source: str) -> Constant | None:
-        """Numbers, and texts in all forms but `U&'...'`; bits stay as they are."""
+        """Parse a number, or a text in any form except `U&'...'`; bit constants are kept."""
         match token:
             case "NUMBER":
                 return number(source, INT8_MAX)
@@ -43,7 +43,7 @@ class PostgresConstants:
         return None
 
     def placeholder(self, name: str, constants: Sequence[Constant]) -> str:
-        """Numbers get the type that a constant has; that of a text follows from its place."""
+        """Return a placeholder: numbers get the constant's type, texts one from their context."""
         cast = next((constant.cast for constant in constants if constant.cast), None)
         if cast is not None:
             return f"cast(${{{name}}} as {cast})"
@@ -58,7 +58,7 @@ class PostgresConstants:
 
 
 def number(source: str, most: int) -> Constant | None:
-    """Read a number; None if it is written in another way than with decimal digits."""
+    """Read a number; None if it is not written in decimal digits."""
     plain = "".join(source.split())
     if INTEGER.fullmatch(source) and abs(int(plain)) <= most:
         return Constant("integer", int(plain), source)

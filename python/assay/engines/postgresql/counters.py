@@ -1,7 +1,7 @@
-"""Reads the server's own counters, raw, on a connection of its own.
+"""Reads the server's own counters on a separate connection, as totals.
 
-A file of `conf/counters/` is one source: its first lines say why it is there, from and until which
-major version it fits, and which extension it needs. A new source is a new file.
+Each file of `conf/counters/` is one source. Its first lines state its purpose, the range of major
+versions, and the extension that it needs. A new file adds a source.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ log = logging.getLogger(__name__)
 
 READING = "assay counters"
 COUNTERS, ACTIVITY, OTHER_WORK = "counters", "activity.sql", "other_work.sql"
-# Of `server_version_num`: 180006 is 18.6.
+# Factor of the major version in `server_version_num`: 180006 is 18.6.
 VERSION_STEP = 10_000
-# Of a row of `activity.sql`: the session that is waited for. Rows of activity have none.
+# Column of the blocking session in a row of `activity.sql`. Rows of activity do not have this
+# column.
 BLOCKER_COLUMN = 7
 _FACT = re.compile(r"^-- (from|until|extension): (\S+)$", re.MULTILINE)
 
@@ -91,7 +92,7 @@ def _without_secrets(text: object) -> str | None:
 
 
 def read_source(file: Path) -> Source:
-    """A file of counters, with the facts of its first lines."""
+    """Return the source in a file of counters, with the facts of its first lines."""
     text = file.read_text(encoding="utf-8")
     facts = dict(_FACT.findall(text))
     until = int(facts["until"]) if "until" in facts else None
@@ -99,10 +100,13 @@ def read_source(file: Path) -> Source:
 
 
 class PostgresCounters:
-    """Reads PostgreSQL's counters; implements `CounterReader`. Belongs to one thread."""
+    """Reads PostgreSQL's counters from one thread; implements `CounterReader`."""
 
     def __init__(self, dsn: str, without: Collection[str] = ()) -> None:
-        """Connects. `without` are sources that somebody else reads."""
+        """Connect to the server.
+
+        `without` names sources that another reader reads.
+        """
         self._connection = connect(dsn, READING)
         if without:
             prepares_at_once(self._connection)
@@ -120,11 +124,11 @@ class PostgresCounters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The sources that this server has."""
+        """Return the sources that this server has."""
         return tuple(source.name for source in self._sources)
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Rows of (source, object, counter, value), as the server has them now.
+        """Return the server's current counters as rows of (source, object, counter, value).
 
         Raises:
             OSError: If the server does not answer.
@@ -136,26 +140,32 @@ class PostgresCounters:
         return rows
 
     def activity(self) -> list[Activity]:
-        """Return each process's activity and record who blocks whom. Raises `OSError`."""
+        """Return each process's activity, and remember which session blocks which.
+
+        Raises `OSError`.
+        """
         rows = self._rows(file_text(ACTIVITY))
         self._blocked = [_blocked(row) for row in rows if row[BLOCKER_COLUMN] is not None]
         doing = [row[:BLOCKER_COLUMN] for row in rows if row[BLOCKER_COLUMN] is None]
         return [Activity(*row) for row in doing]  # type: ignore[arg-type]
 
     def blocked(self) -> list[Blocked]:
-        """Sessions that waited for a lock at the last `activity`, which reads both at once."""
+        """Return sessions that waited for a lock at the last `activity`, which reads both."""
         return self._blocked
 
     def other_work(self) -> list[OtherWork]:
-        """Upkeep that is under way, and the oldest snapshots. Raises `OSError`."""
+        """Return maintenance work in progress, and the oldest snapshots.
+
+        Raises `OSError`.
+        """
         return [_other_work(row) for row in self._rows(file_text(OTHER_WORK))]
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def _may_read(self, source: Source) -> bool:
-        """Return True if this user may read a view, which others' servers may deny."""
+        """Return True if this user may read a view, which a user's server may deny."""
         try:
             execute(self._connection, source.sql)
         except EngineError as error:

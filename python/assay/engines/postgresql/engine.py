@@ -1,4 +1,4 @@
-"""PostgreSQL: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine PostgreSQL: how it is obtained, started and queried."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 ADMINISTRATION = "assay administration"
-# The source of counters that whoever watches statements reads itself.
+# The source of counters that the watcher of statements reads itself.
 STATEMENTS = "statements"
-# Settings that are command lines of the shell: nobody can tell what in them is a secret.
+# Settings that are shell command lines, which may contain secrets.
 COMMANDS = "_command"
 
 
 class PostgresEngine:
     """The engine PostgreSQL; implements `Server`, `BulkLoads`, `HasKeys` and more.
 
-    An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, what
-    sessions connect to, and for private servers `dsn_tcp`, the same over TCP, `pid` and `data`.
+    An instance's `handle` is a connection that belongs to one thread. The address of an instance
+    has `dsn`, to which sessions connect. For private servers it also has `dsn_tcp` for TCP, `pid`
+    and `data`.
     """
 
     reads_only_by = f"{reading_only.SETTING}={reading_only.VALUE}"
@@ -60,7 +61,7 @@ class PostgresEngine:
         return replace(product, version=find_programs(_home(product)).version())
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Lets the server's program check the settings without starting a server."""
+        """Have the server's program check the settings without starting a server."""
         refuse_ours(settings)
         find_programs(_home(product)).check({**self._facts.settings, **settings})
 
@@ -71,17 +72,17 @@ class PostgresEngine:
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private server, on a new data directory if `place.data` is empty."""
+        """Start a private server, on a new data directory if `place.data` is empty."""
         refuse_ours(settings)
         programs = find_programs(_home(product))
         return start_server(programs, place, {**self._facts.settings, **settings}, launcher)
 
     def address(self, dsn: str) -> Address:
-        """The address of a running server, a URL or keywords."""
+        """Return the address of a running server from a URL or keywords."""
         return read_dsn(dsn)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """Return the DSN with settings in its `options`, where the last value counts."""
+        """Return the DSN with settings in its `options`, where a setting's last value is used."""
         return with_options(dsn, settings)
 
     def read_only(self, address: Address) -> Address:
@@ -89,13 +90,13 @@ class PostgresEngine:
         return reading_only.read_only(address)
 
     def read_only_transaction(self, instance: Instance) -> str | None:
-        """Behind a pooler, which keeps no setting of a session."""
+        """Return the statement for a server behind a pooler, which keeps no session settings."""
         return reading_only.BEGIN if self._reads_by_transaction(instance) else None
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
-        """Try statements with EXPLAIN and one draw of values, in a read-only transaction."""
+        """Try statements with EXPLAIN and one set of values, in a read-only transaction."""
         return trying.try_statements(instance, operations)
 
     def known_tables(self, instance: Instance) -> list[KnownTable]:
@@ -103,9 +104,9 @@ class PostgresEngine:
         return trying.known_tables(instance)
 
     def attach(self, address: Address) -> Instance:
-        """Connects; to a private server's database are added the extensions that we read.
+        """Connect; a private server's database also gets the extensions that Assay reads.
 
-        For the user's server, the instance's address is the one that answered.
+        For a user's server, the instance's address is that of the server that answered.
         """
         connection, address = reading_only.connected(address, ADMINISTRATION)
         if "data" in address:
@@ -120,7 +121,7 @@ class PostgresEngine:
         return Instance({}, connection, address={**address, "dsn": led})
 
     def detach(self, instance: Instance) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
@@ -138,7 +139,7 @@ class PostgresEngine:
         }
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """The postmaster; all others of the server are its children."""
+        """Return the pid of the postmaster; all other processes of the server are its children."""
         pid = root_process(instance.handle)
         return () if pid is None else (pid,)
 
@@ -147,7 +148,7 @@ class PostgresEngine:
         return is_pooled(instance.handle)
 
     def port(self, instance: Instance) -> int | None:
-        """Return the server's port, which a Unix socket's name holds too."""
+        """Return the server's port, which the name of a Unix socket contains as well."""
         return int(instance.handle.info.port)
 
     def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
@@ -159,11 +160,11 @@ class PostgresEngine:
         return capturing.count_statements(dsn, seconds, sleep)
 
     def constants(self) -> PostgresConstants:
-        """Return the grammar of constants in statements."""
+        """Return the syntax of constants in the engine's statements."""
         return PostgresConstants()
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """The schema's comment."""
+        """Return the schema's comment."""
         return schemas.mark(instance, name)
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
@@ -171,11 +172,11 @@ class PostgresEngine:
         return schemas.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Makes a schema whose comment is the mark."""
+        """Make a schema whose comment is the note."""
         schemas.make(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Changes the schema's comment."""
+        """Change the schema's comment."""
         schemas.note(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
@@ -183,25 +184,28 @@ class PostgresEngine:
         schemas.use(instance, name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Drops the schema with all that is in it."""
+        """Drop the schema with everything in it."""
         schemas.drop(instance, name)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction."""
+        """Run the statements one by one, each in its own transaction."""
         for statement in split(sql):
             loading.execute(instance.handle, statement)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction unless they `begin`."""
+        """Run the statements one by one, each in its own transaction unless they `begin` one."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Writes a checkpoint, where this user may. Raises `EngineError` in an open transaction."""
+        """Write a checkpoint, if this user may.
+
+        Raises `EngineError` in an open transaction.
+        """
         loading.refuse_open_transaction(instance)
         loading.checkpoint(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Copies rows in, in the binary form; see `loading.FROZEN_STREAMS_MAX` for connections."""
+        """Copy rows in binary format, on connections as in `loading.FROZEN_STREAMS_MAX`."""
         few = streams <= loading.FROZEN_STREAMS_MAX
         try:
             frozen = few and loading.can_be_frozen(instance, table)
@@ -210,19 +214,19 @@ class PostgresEngine:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def tables_at_once(self, streams: int) -> int:
-        """Return `streams`: most tables take one each."""
+        """Return `streams`: most tables are loaded by one connection."""
         return streams
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table, counted."""
+        """Count the rows of a table."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Makes primary keys, then indexes, then foreign keys, side by side within each kind."""
+        """Make primary keys, then indexes, then foreign keys, in parallel within each kind."""
         loading.make_keys(instance, sql, streams, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Freezes rows, gathers statistics, writes a checkpoint."""
+        """Freeze rows, gather statistics, write a checkpoint."""
         loading.finish(instance)
 
     def cached(self, instance: Instance) -> list[Cached]:
@@ -230,42 +234,42 @@ class PostgresEngine:
         return loading.cached(instance)
 
     def counters(self, instance: Instance) -> PostgresCounters:
-        """Return a reader with its own connection."""
+        """Return a counter reader with its own connection."""
         return PostgresCounters(instance.address["dsn"])
 
     def guest(self, dsn: str) -> Address:
-        """The address of a running server for sessions that cannot write."""
+        """Return the address of a running server for sessions that cannot write."""
         return read_dsn(guest_dsn(dsn))
 
     def watcher(self, instance: Instance) -> PostgresWatcher:
-        """Connect once more to watch statements."""
+        """Open another connection to watch statements."""
         return PostgresWatcher(instance.address["dsn"])
 
     def counters_beside(self, instance: Instance) -> PostgresCounters:
-        """A reader on a connection of its own, of all but statements, which the watcher reads."""
+        """Return a reader with its own connection for all counters but statements."""
         return PostgresCounters(instance.address["dsn"], without=(STATEMENTS,))
 
     def watched_plans(self, instance: Instance) -> WatchedPlans:
-        """Connect once more to ask for plans, without executing anything."""
+        """Open another connection to read plans without executing anything."""
         return WatchedPlans(instance.address["dsn"])
 
     def plan_reader(self, instance: Instance) -> PostgresPlans:
-        """Return a reader with its own connection."""
+        """Return a plan reader with its own connection."""
         dsn = instance.address["dsn"]
         return PostgresPlans(dsn, reads_only=self._reads_by_transaction(instance))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the text of EXPLAIN."""
+        """Return the plan in a text of PostgreSQL's EXPLAIN."""
         return normalised(text, operation, statement, native)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client."""
+        """Return one connection per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
         passing = self._facts.passing_errors
         return [_core.PostgresSession(dsn, facts, seed, number, passing) for number in numbers]
@@ -288,5 +292,5 @@ def _home(product: Product) -> Path:
 
 
 def engine(facts: EngineFacts) -> PostgresEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return PostgresEngine(facts)

@@ -23,7 +23,10 @@ class PostgresPlans:
     """Reads plans of PostgreSQL; implements `PlanReader`, `PlaysPrograms` and more."""
 
     def __init__(self, dsn: str, *, reads_only: bool = False) -> None:
-        """Connects. With `reads_only` each transaction refuses writes."""
+        """Connect to the server.
+
+        With `reads_only` each transaction refuses writes.
+        """
         self._asker = PlanAsker(dsn, reads_only=reads_only)
         self._cache = PlanCache(self._asker)
         self._facts = PlanFacts(self._asker, self._cache)
@@ -31,7 +34,7 @@ class PostgresPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation's statements in a transaction that is rolled back."""
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         asks = [
             lambda text=text, values=values: self._explained(text, values, limit_s)
             for text, values in statements
@@ -41,7 +44,7 @@ class PostgresPlans:
     def explain_prepared(
         self, statements: Sequence[tuple[str, Sequence[Sequence[object]]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation's prepared statements in a transaction that is rolled back."""
+        """Explain an operation's prepared statements in a transaction that is rolled back."""
         asks = [
             lambda text=text, rows=rows: self._cache.explained(text, rows, limit_s)
             for text, rows in statements
@@ -49,7 +52,7 @@ class PostgresPlans:
         return self._in_transaction(asks, limit_s)
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Play statements with their plans; implements `PlaysPrograms`."""
+        """Execute statements with their plans; implements `PlaysPrograms`."""
         import psycopg
 
         lost = LOST
@@ -63,31 +66,40 @@ class PostgresPlans:
         yield PlanAnswer(None, error=lost)
 
     def indexes(self) -> list[Index]:
-        """Indexes of the tables that sessions find. Raises `EngineError`."""
+        """Return indexes of the tables that sessions can access.
+
+        Raises `EngineError`.
+        """
         return self._facts.indexes()
 
     def foreign_keys(self) -> list[ForeignKey]:
-        """Foreign keys of all tables but the server's own. Raises `EngineError`."""
+        """Return foreign keys of all tables except the server's own.
+
+        Raises `EngineError`.
+        """
         return self._facts.foreign_keys()
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Settings of the optimiser away from their default. Raises `EngineError`."""
+        """Return optimiser settings that differ from their default.
+
+        Raises `EngineError`.
+        """
         return self._facts.changed_settings()
 
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Return plans with each changed setting back at its default, which is reverted at once."""
+        """Return plans with each changed setting at its default, which is restored at once."""
         return self._facts.alternatives(operation, statements)
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._asker.connection.close()
 
     def _in_transaction(
         self, asks: Sequence[Callable[[], Explained]], limit_s: float
     ) -> Iterator[Explained]:
-        """Asks one after another; what comes after the end of the transaction has a reason."""
+        """Explain statements one after another; after the transaction's end, all have a reason."""
         import psycopg
 
         done = 0
@@ -108,7 +120,7 @@ class PostgresPlans:
         return Explained(native, reason, time.monotonic() - begun_s)
 
     def _answer(self, asked: PlanAsked, limit_s: float) -> PlanAnswer:
-        """A statement with its plan, where that is wanted, and then with its rows."""
+        """Return a statement's plan, if requested, and then its rows."""
         import psycopg
 
         asker = self._asker
@@ -127,7 +139,7 @@ class PostgresPlans:
             return PlanAnswer(explained, error=asker.message_or_raise(error))
 
     def _of_program(self, asked: PlanAsked, limit_s: float) -> Explained:
-        """The plan of a program's statement, with the values of the execution that is played."""
+        """Return the plan of a program's statement, with the values of the current execution."""
         if asked.prepared:
             return self._cache.explained(asked.text, [asked.values], limit_s)
         return self._explained(asked.text, asked.values, limit_s)

@@ -1,4 +1,4 @@
-"""Everything around the rows of a load: extensions, keys, statistics, checkpoint."""
+"""Steps around the rows of a load: extensions, keys, statistics, checkpoint."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 LOADING = "assay loading"
 DEADLOCK_TRIES = 5
-# Of `server_version_num`, from which on a session can be made to hand in what it has counted.
+# First `server_version_num` in which a session can be made to report its counts at once.
 FLUSHES_COUNTS = 150000
-# Rows can be written frozen by one connection a table only. With more CPUs than these, several that
-# write rows for VACUUM to freeze are through earlier.
+# Only one connection per table can write rows frozen. With more CPUs than this, several connections
+# without frozen rows and a later VACUUM are faster.
 FROZEN_STREAMS_MAX = 4
-# A later kind needs the former: a foreign key needs the primary key that it leads to.
+# A later kind requires the earlier one: a foreign key requires the primary key that it references.
 KINDS = (
     ("primary keys", re.compile(r"(?is)\b(?:primary\s+key|unique)\b(?!.*\bforeign\s+key\b)")),
     ("foreign keys", re.compile(r"(?is)\b(?:foreign\s+key|references)\b")),
@@ -41,12 +41,15 @@ ORDER = ("primary keys", "indexes", "foreign keys")
 def execute(
     connection: Connection, statement: str | Composed, values: Sequence[object] | None = None
 ) -> psycopg.Cursor[tuple[object, ...]]:
-    """Runs one statement. `EngineError` has the statement and the server's message."""
+    """Run one statement.
+
+    The `EngineError` has the statement and the server's message.
+    """
     return connecting.execute(connection, statement, values, TITLE)
 
 
 def add_extensions(instance: Instance) -> None:
-    """Creates the extensions that counters are read from, where the server has them."""
+    """Create the extensions that counters need, if the server has them."""
     names = execute(instance.handle, file_text("extensions.sql")).fetchall()
     for (name,) in names:
         execute(instance.handle, filled("create_extension.sql", name=cast("str", name)))
@@ -57,12 +60,15 @@ def can_be_frozen(instance: Instance, table: str) -> bool:
     try:
         cursor = execute(instance.handle, filled("can_be_frozen.sql", table=table), [table])
     except EngineError:
-        return False  # What is wrong with the table, the copy tells.
+        return False  # The copy itself reports what is wrong with the table.
     return cursor.fetchone() is not None
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
+    """Return the number of rows of a table.
+
+    Raises `EngineError` if the table does not exist.
+    """
     import psycopg
 
     try:
@@ -73,20 +79,20 @@ def count(instance: Instance, table: str) -> int:
 
 
 def cached(instance: Instance) -> list[Cached]:
-    """Return the buffer cache's share of our tables and indexes, largest first."""
+    """Return the buffer cache's share of Assay's tables and indexes, largest first."""
     rows = execute(instance.handle, file_text("cached.sql")).fetchall()
     return [Cached(*row) for row in cast("list[tuple[str, int, int]]", rows)]
 
 
 def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-    """Runs the statements, kind by kind, on up to `streams` connections.
+    """Run the statements kind by kind, on up to `streams` connections.
 
-    Before foreign keys are checked, tables are vacuumed and analysed: rows of several columns are
-    then compared by their indexes alone, where they were sorted otherwise.
+    Tables are vacuumed and analysed before foreign keys are checked. Keys of several columns are
+    then compared by index-only scans instead of sorts.
 
     Raises:
-        EngineError: If a statement is refused. The message has it; running statements are
-            cancelled.
+        EngineError: If a statement is refused. The error message has the statement; statements that
+            still run are cancelled.
     """
     statements = split(sql)
     done = 0
@@ -101,13 +107,13 @@ def make_keys(instance: Instance, sql: str, streams: int, tell: Tell) -> None:
 
 
 def finish(instance: Instance) -> None:
-    """Vacuums and analyses what changed since it was, then writes a checkpoint if it may."""
+    """Vacuum and analyse changed tables, then write a checkpoint if this user may."""
     _vacuum(instance, os.cpu_count() or 1, tell_nobody)
     checkpoint(instance)
 
 
 def refuse_open_transaction(instance: Instance) -> None:
-    """Raises `EngineError` if statements left a transaction open."""
+    """Raise `EngineError` if statements left a transaction open."""
     from psycopg.pq import TransactionStatus
 
     if instance.handle.info.transaction_status != TransactionStatus.IDLE:
@@ -115,17 +121,17 @@ def refuse_open_transaction(instance: Instance) -> None:
 
 
 def checkpoint(instance: Instance) -> None:
-    """Writes a checkpoint, if this user may."""
+    """Write a checkpoint, if this user may."""
     try:
         execute(instance.handle, file_text("checkpoint.sql"))
     except EngineError as error:
-        # On a server that is not ours, checkpoints are its owner's affair.
+        # On a user's server, checkpoints are left to its owner.
         if not failed_with(error, "InsufficientPrivilege"):
             raise
 
 
 def _vacuum(instance: Instance, streams: int, tell: Tell) -> None:
-    """Vacuums and analyses, side by side, all tables that changed since they were."""
+    """Vacuum and analyse in parallel all tables that changed since the last time."""
     if instance.handle.info.server_version >= FLUSHES_COUNTS:
         execute(instance.handle, file_text("flush_counts.sql"))
     rows = execute(instance.handle, file_text("changed_tables.sql")).fetchall()
@@ -145,7 +151,7 @@ def _side_by_side(
     phase: str,
     tell: Tell,
 ) -> None:
-    """Runs statements that do not need each other, each in a transaction of its own."""
+    """Run independent statements in parallel, each in its own transaction."""
     if not statements:
         return
     open_now: set[Connection] = set()
@@ -168,7 +174,7 @@ def _side_by_side(
                 tell(phase, done, len(statements), "statements")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            # Nothing goes on in the server that nobody waits for.
+            # Running statements are cancelled, because their results are no longer needed.
             for connection in list(open_now):
                 connection.cancel_safe()
             raise
@@ -180,7 +186,7 @@ def _execute_patiently(connection: Connection, statement: str | Composed) -> Non
             execute(connection, statement)
             return
         except EngineError as error:
-            # Two keys that lead to each other's tables lock them in opposite order.
+            # Two foreign keys between each other's tables lock them in opposite order.
             if chance == DEADLOCK_TRIES or not failed_with(error, "DeadlockDetected"):
                 raise
 

@@ -1,7 +1,7 @@
-"""PostgreSQL's logs as CSV and as JSON: statements with their parameters, and which failed.
+"""Reads PostgreSQL's CSV and JSON logs: statements, their parameters, and failures.
 
 With `log_statement` a line is written when a statement begins, with `log_min_duration_statement`
-when it has ended; where both are set, the second line has its duration alone.
+when it ends. If both are set, the second line has only the duration.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CSV_FORM, JSON_FORM = "CSV log of PostgreSQL", "JSON log of PostgreSQL"
-# Columns of the CSV log that are read: the same since version 8.4.
+# Positions of the columns of the CSV log that are read, unchanged since version 8.4.
 COLUMNS = {"time": 0, "database": 2, "session": 5, "tag": 7, "severity": 11, "message": 13}
 COLUMNS |= {"detail": 14, "query": 19}
 COLUMNS_MIN = 23
@@ -39,13 +39,13 @@ MESSAGE = re.compile(
 PARAMETER = re.compile(r"\$(\d+) = (NULL|'(?:[^']|'')*'(?:\.\.\.)?)")
 CUT = "...'"
 ERRORS = ("ERROR", "FATAL", "PANIC")
-# The log's own resolution.
+# Resolution of the log's times in nanoseconds.
 MS_NS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a log."""
+    """One line of a PostgreSQL log."""
 
     time_ns: int
     database: str
@@ -57,10 +57,10 @@ class Line:
 
 
 def read_logs(files: Sequence[Path]) -> ReadLog | None:
-    """Return the statements in the files of one log, in order; None if it is not such a log.
+    """Return the statements in the files of one log, in order; None for another kind of file.
 
     Raises:
-        EngineError: If a file begins as such a log and has a line that is none.
+        EngineError: If a file begins as such a log and has an invalid line.
     """
     forms = [_form(file) for file in files]
     if forms[0] is None:
@@ -116,19 +116,19 @@ def _line(file: Path, number: int, entry: dict[str, Any]) -> Line:
             f"{file}, line {number}: {entry['time'][:30]!r} is no time, with which each line of the"
             " log begins: is the file cut?"
         ) from error
-    # All times of a log are of one zone, and only what lies between them counts.
+    # All times of a log are in one time zone, and only their differences are used.
     time_ns = round((moment - datetime(1970, 1, 1)).total_seconds() * 1000) * MS_NS  # noqa: DTZ001
     kept = ("database", "session", "severity", "message", "detail", "query")
     return Line(time_ns, *(entry[key] for key in kept))
 
 
 class _Reader:
-    """Makes statements of lines."""
+    """Builds statements from log lines."""
 
     def __init__(self) -> None:
         self._statements: list[LoggedStatement] = []
         self._left_out: Counter[str] = Counter()
-        # By session, the statement that a line of its error or duration is of.
+        # By session, the statement that a following error or duration line belongs to.
         self._last: dict[str, int] = {}
         self._lines = 0
         self._durations: list[float] = []
@@ -179,7 +179,7 @@ class _Reader:
             self._statements[place] = replace(self._statements[place], took_ns=took_ns)
 
     def _failed(self, line: Line) -> None:
-        """The statement of a session's last line failed, or one that has no line of its own."""
+        """Mark the statement of a session's last line as failed, or add a failed statement."""
         place = self._last.get(line.session)
         last = None if place is None else self._statements[place]
         is_last = last is not None and last.took_ns is None and line.query in ("", last.text)

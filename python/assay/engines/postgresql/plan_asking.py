@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import psycopg
 
 EXPLAINING = "assay plans"
-# A statement that begins with one of these would end the transaction that undoes everything.
+# Statements that begin with these words would end the transaction that is to be rolled back.
 TRANSACTION_WORDS = {
     "abort",
     "begin",
@@ -34,10 +34,11 @@ MS_PER_S = 1000
 
 
 class PlanAsker:
-    """A connection that asks statements with EXPLAIN. Belongs to one thread.
+    """A connection that explains statements, for one thread only.
 
-    Every statement is planned once without being executed: a new connection has an empty catalogue
-    cache, which would be in the time of planning, and a statement that is cancelled has estimates.
+    Every statement is first planned without execution. This fills the empty catalogue cache of a
+    new connection, which would count as planning time, and gives estimates for cancelled
+    statements.
     """
 
     def __init__(self, dsn: str, *, reads_only: bool = False) -> None:
@@ -45,16 +46,17 @@ class PlanAsker:
         from psycopg.types.string import TextLoader
 
         self.connection = connect(dsn, EXPLAINING)
-        # What the library prepares by itself it lets go at a rollback, with all that we prepared.
+        # Statements that the library prepares itself are deallocated at a rollback, with all of
+        # Assay's.
         self.connection.prepare_threshold = None
-        # The server's own words, not what they mean in Python.
+        # JSON stays as the server's text instead of Python objects.
         self.connection.adapters.register_loader("json", TextLoader)
         self.cursor = psycopg.RawCursor(self.connection)
         self._reads_only = reads_only
 
     @contextmanager
     def begun(self, limit_s: float) -> Iterator[None]:
-        """A transaction that is rolled back, with a limit for each statement."""
+        """Run a transaction that is rolled back, with a time limit per statement."""
         with self.connection.transaction(force_rollback=True):
             if self._reads_only:
                 self.connection.execute(file_text("trying/read_only.sql"))
@@ -81,7 +83,7 @@ class PlanAsker:
     def timed(
         self, text: str, values: Sequence[object], limit_s: float, estimated: str
     ) -> tuple[str, str | None]:
-        """The plan of a statement that is executed; else what was estimated, and why."""
+        """Return a statement's executed plan; if that fails, its estimated plan and the reason."""
         import psycopg
 
         if not limit_s:
@@ -94,19 +96,19 @@ class PlanAsker:
             return estimated, self.message_or_raise(error)
 
     def explain_text(self, how: str, text: str, values: Sequence[object] = ()) -> str:
-        """The server's answer to a statement with the EXPLAIN of a file before it."""
+        """Return the server's answer to a statement preceded by the EXPLAIN of a file."""
         with self.connection.transaction():
             self.ask(f"{file_text(how)}\n{text}", values)
             row = self.cursor.fetchone()
         return "" if row is None else str(row[0])
 
     def ask(self, text: str, values: Sequence[object] = ()) -> None:
-        """Executes a statement; values go as texts, which the server gives the types it expects."""
+        """Execute a statement; values are sent as texts, and the server infers their types."""
         texts = [None if value is None else str(value) for value in values]
         self.cursor.execute(text.encode(), texts or None)
 
     def _executed(self, text: str, values: Sequence[object]) -> str:
-        """Executes what has no plan, for what comes after it; what is to be said of it."""
+        """Execute a statement without a plan, for later statements, and return the reason."""
         import psycopg
 
         try:
@@ -117,7 +119,10 @@ class PlanAsker:
         return ONLY_EXECUTED
 
     def message_or_raise(self, error: psycopg.Error) -> str:
-        """Return the server's message. Raises the error if it ended the connection."""
+        """Return the server's message.
+
+        The error is raised again if it ended the connection.
+        """
         if self.connection.closed:
             raise error
         return error_text(error)
@@ -129,5 +134,5 @@ def steers(text: str) -> bool:
 
 
 def error_text(error: psycopg.Error) -> str:
-    """The server's message in one line."""
+    """Return the server's message in one line."""
     return f"PostgreSQL said: {' '.join(str(error).split())}"

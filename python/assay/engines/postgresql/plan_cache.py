@@ -1,8 +1,8 @@
-"""Captures the plan of a prepared statement in the state that the timed sessions' caches have.
+"""Captures plans of prepared statements in the state that they have in timed sessions.
 
-The server gives the first five executions of a prepared statement plans of their own (custom), and
-then decides whether one plan for all values (generic) is kept. EXPLAIN EXECUTE counts as an
-execution and executes nothing, so the decision is reached without any of the statement's effects.
+The server plans the first five executions of a prepared statement individually (custom), and then
+decides whether to keep one plan for all values (generic). EXPLAIN EXECUTE counts as an execution
+but executes nothing, so the decision is reached without side effects.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from assay.engines.postgresql.plan_asking import PlanAsker
     from assay.model.plan import Plan
 
-# The server decides after so many plans for one execution each.
+# Number of custom plans after which the server decides.
 CUSTOM_PLANS = 5
-# Captures of a statement, where values are drawn: enough to see that plans differ.
+# Number of captures of a statement with drawn values, to see whether plans differ.
 CAPTURES = 3
-# A statement that takes longer is captured once: captures are not to outlast the run.
+# A statement that takes longer (in seconds) is captured once, to limit the total time.
 REPEATED_MAX_S = 2.0
-# Since this version the server tells how many plans of each kind a prepared statement had.
+# First version that reports the number of generic and custom plans of a prepared statement.
 COUNTS_SINCE = 140_000
 CUSTOM: Literal["custom"] = "custom"
 GENERIC: Literal["generic"] = "generic"
@@ -41,10 +41,10 @@ class Kept:
 
     Attributes:
         name: Name of the prepared statement.
-        rows: Values that it was captured with.
+        rows: Rows of values that its plan was captured with.
         mode: Kind of plan, as in `Plan.mode`.
         plan: The returned plan.
-        seconds: Mean time of its captures, planning included; None if it was not executed.
+        seconds: Mean time of its captures, including planning; None if it was not executed.
     """
 
     name: str
@@ -63,10 +63,10 @@ class PlanCache:
         self.kept: dict[str, Kept] = {}
 
     def explained(self, text: str, rows: Sequence[Sequence[object]], limit_s: float) -> Explained:
-        """Prepare a statement, bring its cache into state and execute it with its plan.
+        """Prepare a statement, bring its plan cache into state, and execute it with its plan.
 
-        What is executed with the first row stays until the transaction is rolled back; what is
-        executed with others is undone at once.
+        Changes by the first row's execution last until the rollback; those of other rows are undone
+        at once.
         """
         import psycopg
 
@@ -77,7 +77,7 @@ class PlanCache:
             name = self._prepare(text)
             estimated = self._brought_into_state(name, rows)
         except psycopg.errors.SyntaxError:
-            # What cannot be prepared has no plan, or is sent as text.
+            # A statement that cannot be prepared has no plan, or is sent as text.
             native, reason = self._asker.plan(text, rows[0], limit_s)
             return Explained(native, reason, time.monotonic() - begun_s)
         except psycopg.Error as error:
@@ -94,7 +94,7 @@ class PlanCache:
         return name
 
     def _brought_into_state(self, name: str, rows: Sequence[Sequence[object]]) -> str:
-        """Plan it as often as the server needs to decide; the plan that comes next."""
+        """Plan a statement until the server has decided, and return the next plan."""
         plan_text = ""
         for number in range(CUSTOM_PLANS + 1):
             plan_text = self._asker.explain_text(
@@ -103,7 +103,7 @@ class PlanCache:
         return plan_text
 
     def execution(self, name: str, values: Sequence[object]) -> str:
-        """The statement that executes a prepared one; values as texts without a type."""
+        """Return the statement that executes a prepared one; values are texts without a type."""
         from psycopg.sql import SQL, Identifier, Literal
 
         file = "plans/execute_with_values.sql" if values else "plans/execute.sql"
@@ -120,7 +120,7 @@ class PlanCache:
         estimated: str,
     ) -> tuple[str, str | None, CachedPlan]:
         before = self._counts(name)
-        # A statement that writes finds what the one before it wrote with the same values only.
+        # A repeated write with the same values would find the rows that the first one wrote.
         captures = 1 if read(estimated).root.operator == "modify" else CAPTURES
         used = different(rows)[:captures]
         natives = self._repeated(name, used[1:], limit_s) if limit_s else []
@@ -139,7 +139,7 @@ class PlanCache:
         return (first, *natives)[chosen], reason, cached
 
     def _repeated(self, name: str, rows: Sequence[Sequence[object]], limit_s: float) -> list[str]:
-        """Captures with other values, each undone; none once one took long or was refused."""
+        """Capture with other values, undoing each; stop after a slow or refused capture."""
         import psycopg
 
         natives = []
@@ -164,12 +164,12 @@ class PlanCache:
 
 
 def read(native: str) -> Plan:
-    """The plan that a text of EXPLAIN means, of no operation."""
+    """Return the plan in a text of EXPLAIN, without an operation."""
     return normalised(native, "", 0, "")
 
 
 def different(rows: Sequence[Sequence[object]]) -> list[Sequence[object]]:
-    """Rows of values, each once, in their order."""
+    """Return the distinct rows of values, in order."""
     return list({tuple(map(str, row)): row for row in reversed(rows)}.values())[::-1]
 
 
@@ -190,7 +190,7 @@ def _seconds(plan: Plan) -> float | None:
 
 
 def _middle(plans: Sequence[Plan]) -> int:
-    """The number of the plan that took as long as the median; the first if one was not timed."""
+    """Return the index of the plan with the median time; 0 if a plan has no time."""
     seconds = [_seconds(plan) for plan in plans]
     if any(second is None for second in seconds):
         return 0

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan, PlanNode
 
 FULL_SCAN, FULL_SCANS = "Seq Scan", "enable_seqscan"
-# A join row by row is the one for few rows; the others begin by reading a side in full.
+# A nested loop suits few rows; these joins first read one side completely.
 JOINS_FOR_MANY = ("Hash Join", "Merge Join")
 JOINS_SETTINGS = "enable_hashjoin, enable_mergejoin"
-# Estimates that are nearer to the rows that came than this lead to the same plan.
+# Minimum factor between estimated and actual rows that can change the choice of plan.
 Q_ERROR_MIN = 10.0
 CACHE_MODE, EACH_ANEW = "plan_cache_mode", "force_custom_plan"
 
@@ -37,7 +37,10 @@ class PlanFacts:
         self._changed: list[ChangedSetting] | None = None
 
     def indexes(self) -> list[Index]:
-        """Indexes of all tables but the server's own. Raises `EngineError`."""
+        """Return indexes of all tables except the server's own.
+
+        Raises `EngineError`.
+        """
         rows = cast("list[tuple[Any, ...]]", self._rows("plans/indexes.sql"))
         return [
             replace(Index(table, name, tuple(columns), *more), schema=schema)
@@ -45,7 +48,10 @@ class PlanFacts:
         ]
 
     def foreign_keys(self) -> list[ForeignKey]:
-        """Foreign keys of all tables but the server's own. Raises `EngineError`."""
+        """Return foreign keys of all tables except the server's own.
+
+        Raises `EngineError`.
+        """
         rows = cast("list[tuple[Any, ...]]", self._rows("plans/foreign_keys.sql"))
         return [
             ForeignKey(name, table, tuple(columns), refers_to, schema)
@@ -53,7 +59,10 @@ class PlanFacts:
         ]
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Settings of the optimiser away from their default. Raises `EngineError`."""
+        """Return optimiser settings that differ from their default.
+
+        Raises `EngineError`.
+        """
         if self._changed is None:
             rows = cast("list[tuple[str, str, str]]", self._rows("plans/changed_settings.sql"))
             self._changed = [ChangedSetting(*row) for row in rows]
@@ -62,7 +71,7 @@ class PlanFacts:
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Other plans of an operation's statements, each with its time where that is short."""
+        """Return other plans of an operation's statements, with the times of short ones."""
         import psycopg
 
         plans: list[Alternative] = []
@@ -72,7 +81,7 @@ class PlanFacts:
                 for number, (text, values) in enumerate(statements):
                     plans += self._of_statement((operation, number), text, values, changed)
         except (psycopg.Error, EngineError):
-            # The connection has ended: what was asked before stands.
+            # The connection has ended; the plans so far are kept.
             return plans
         return plans
 
@@ -83,7 +92,7 @@ class PlanFacts:
         values: Sequence[object],
         changed: Sequence[ChangedSetting],
     ) -> list[Alternative]:
-        """Plans of one statement: with each setting reset, without full scans, and custom ones."""
+        """Return plans of one statement: with each setting reset, without full scans, custom."""
         chosen = None if steers(text) else self._planned(ESTIMATED, text, values)
         if chosen is None:
             return []
@@ -108,12 +117,12 @@ class PlanFacts:
         chosen: Plan,
         change: tuple[ChangeKind, str, str],
     ) -> Alternative | None:
-        """The plan with one setting changed; None if it is the same plan."""
+        """Return the plan with one setting changed; None if it is the same plan."""
         kind, name, value = change
         other = self._planned(ESTIMATED, text, values, (name, value))
         if other is None or other.line == chosen.line:
             return None
-        # The chosen plan first: what it brings into memory is there for the other one.
+        # The chosen plan runs first, so that both find the same data in memory.
         self._planned(EXECUTED, text, values)
         measured = self._planned(EXECUTED, text, values)
         changed = self._planned(EXECUTED, text, values, (name, value))
@@ -135,7 +144,7 @@ class PlanFacts:
         )
 
     def _custom(self, place: tuple[str, int], kept: Kept) -> Alternative | None:
-        """Plans for each of the values that the one plan for all was captured with."""
+        """Return custom plans for the values with which the generic plan was captured."""
         change = (CACHE_MODE, EACH_ANEW)
         texts = [self._cache.execution(kept.name, row) for row in kept.rows]
         plans = [self._planned(EXECUTED, text, (), change) for text in texts]
@@ -165,7 +174,7 @@ class PlanFacts:
         values: Sequence[object],
         change: tuple[str, str] | None = None,
     ) -> Plan | None:
-        """A statement's plan with settings changed, undone at once; None if it was refused."""
+        """Return a statement's plan with settings changed temporarily; None if it was refused."""
         import psycopg
 
         asker = self._asker
@@ -190,7 +199,7 @@ class PlanFacts:
 
 
 def _joins_for_too_many(plan: Plan) -> bool:
-    """Return True if an executed plan joins for many rows above an overestimate."""
+    """Return True if an executed plan uses a join for many rows above an overestimate."""
     return any(
         _is_overestimated(below)
         for node in plan.root.walk()
@@ -205,7 +214,7 @@ def _is_overestimated(node: PlanNode) -> bool:
 
 
 def _seconds(plan: Plan | None) -> float | None:
-    """Planning and execution; None of what was not executed."""
+    """Return the seconds of planning and execution; None without an execution."""
     if plan is None or plan.execution_s is None:
         return None
     return plan.execution_s + (plan.planning_s or 0.0)

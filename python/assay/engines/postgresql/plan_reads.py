@@ -1,4 +1,4 @@
-"""Reads of a PostgreSQL plan: columns of tables, rows, searches of indexes."""
+"""Extracts reads from a PostgreSQL plan: columns, rows and index searches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SOURCE = "operators of the plan: searches of indexes, and rows with those that conditions removed"
 BITMAP_INDEX = "Bitmap Index Scan"
-# What of a scan compares columns, and columns that every row has without being asked.
+# Fields of a scan that compare columns, and system columns that every row has.
 READING = ("Index Cond", "Recheck Cond", "Filter", "TID Cond", "Order By")
 EXPRESSIONS = {
     *READING,
@@ -28,12 +28,12 @@ EXPRESSIONS = {
     "Cache Key",
     "One-Time Filter",
 }
-# Operators that may be given rows whole.
+# Operators that may receive whole rows.
 TAKING = {"Nested Loop", "Hash Join", "Merge Join", "Aggregate", "Group", "WindowAgg"}
 CHANGING = {"Update", "Delete", "Merge"}
 OF_THE_ROW = {"ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"}
 TEXT = re.compile(r"'(?:[^']|'')*'|\bhashed SubPlan\b")
-# Casts have names of types, and words of the grammar are in capital letters.
+# Casts contain type names, and SQL keywords are in capital letters.
 CAST = re.compile(
     r"::(?:character varying|double precision|timestamp with(?:out)? time zone"
     r"|time with(?:out)? time zone|\"?\w+\"?)(?:\([\d,]+\))?(?:\[\])?"
@@ -44,18 +44,19 @@ NAME = re.compile(
 
 
 def columns_of(node: Node, above: Node | None = None) -> tuple[str, ...] | None:
-    """Columns that a scan gives or compares, or a change gives back; None of other operators.
+    """Return columns that a scan outputs or compares, or that a change returns; else None.
 
-    VERBOSE says before each column of which table it is, by the name that the statement gives that,
-    but for what a statement of one table gives. Joins and aggregates are given rows whole where
-    that is cheaper than making smaller ones; then columns are those that they take of them.
+    VERBOSE qualifies each column with the table's alias in the statement, except the output of a
+    statement with one table. Joins and aggregates receive whole rows if that is cheaper than
+    projecting them. The result is then the columns that they use.
     """
     alias = node.get("Alias")
     if alias is None or "Relation Name" not in node:
         return None
     given = _named(node.get("Output", ()), alias)
     if node["Node Type"] == "ModifyTable":
-        # What is inserted is read nowhere; of a row that is changed more may be given than scanned.
+        # Inserted columns are not read, and a changed row may return more columns than were
+        # scanned.
         return tuple(dict.fromkeys(given)) if given and node["Operation"] in CHANGING else None
     if above is not None and above["Node Type"] in TAKING and _is_input(node):
         taken = set(_named(_texts(above, without=node), alias))
@@ -69,7 +70,7 @@ def _is_input(node: Node) -> bool:
 
 
 def _named(said: Iterable[str], alias: str) -> list[str]:
-    """Columns of a table in expressions."""
+    """Return columns of a table in expressions."""
     columns: list[str] = []
     for expression in said:
         for name in NAME.finditer(CAST.sub("", TEXT.sub("", expression))):
@@ -80,7 +81,7 @@ def _named(said: Iterable[str], alias: str) -> list[str]:
 
 
 def _texts(node: Node, without: Node) -> Iterator[str]:
-    """Expressions of an operator and of its other inputs, which may be asked by this one's rows."""
+    """Yield expressions of an operator and of its other inputs, which may use its rows."""
     for key, value in node.items():
         if key in EXPRESSIONS:
             yield from [value] if isinstance(value, str) else value
@@ -95,7 +96,7 @@ def reads_of(tree: PlanNode) -> Reads:
     for node in tree.walk():
         given = (node.rows or 0.0) + (node.removed_rows or 0.0)
         if node.operator == "index scan" or node.native.endswith(BITMAP_INDEX):
-            # Since 18 an operator says how often it searched its index, in all.
+            # Since version 18 an operator reports its total number of index searches.
             lookups += node.details.get("Index Searches", node.loops or 0.0)
             index_rows += given
         elif node.operator == "scan" and node.object is not None:
@@ -104,7 +105,7 @@ def reads_of(tree: PlanNode) -> Reads:
 
 
 def triggers_of(triggers: Iterable[dict[str, Any]]) -> tuple[Trigger, ...]:
-    """The triggers that a plan lists, with their time; without those that have none."""
+    """Return the triggers that a plan lists with their time; those without a time are omitted."""
     return tuple(
         Trigger(
             name=trigger.get("Trigger Name") or trigger.get("Constraint Name", ""),

@@ -1,7 +1,8 @@
 """Computes each operator's own time and blocks; PostgreSQL's figures include its children.
 
-Times are averages over loops, and over processes below a Gather. An InitPlan stands below the node
-that owns it, and is executed inside the first node that wants its value; a CTE inside its scans.
+Times are averages over loops, and over the processes below a Gather. An InitPlan is listed below
+its owner but executed inside the first node that needs its value; a CTE is executed inside its
+scans.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Node = dict[str, Any]
-    # Of a node with all below it: what it spent, and what the process that asked for it spent.
+    # Functions for a node including all nodes below: total time, and time of the calling process.
     Whole = Callable[[Node], float]
 
 GATHERS = ("Gather", "Gather Merge")
@@ -29,8 +30,8 @@ class Spent:
     """The time and blocks of one operator without its children; None if not reported.
 
     Attributes:
-        seconds: Thread-seconds.
-        blocks: By the name of the counter.
+        seconds: Time summed over threads.
+        blocks: Number of blocks by counter name.
     """
 
     seconds: float | None
@@ -64,14 +65,14 @@ def spent(root: Node) -> dict[int, Spent]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all below it, parents first."""
+    """Yield a node and all nodes below it, parents first."""
     yield node
     for child in inputs(node):
         yield from walk(child)
 
 
 def inputs(node: Node) -> list[Node]:
-    """The nodes just below one, plans of sub-queries included."""
+    """Return a node's children, including plans of subqueries."""
     below: list[Node] = node.get("Plans", [])
     return below
 
@@ -82,7 +83,7 @@ def is_init(node: Node) -> bool:
 
 
 def thread_seconds(node: Node) -> float:
-    """Time in a node and below, of all processes together."""
+    """Return the seconds in a node and below, summed over all processes."""
     if "Actual Total Time" not in node:
         return 0.0
     return float(node["Actual Total Time"]) * float(node["Actual Loops"]) / MS_PER_S
@@ -102,7 +103,7 @@ def _counter(name: str) -> Whole:
 
 
 def _own(root: Node, payers: dict[int, list[Node]], whole: Whole, asked: Whole) -> dict[int, float]:
-    """A sum over each node without what is below it, where it was spent."""
+    """Return each node's own amount: its total without its children, where it was spent."""
     own = {}
     for node in walk(root):
         below = asked if node["Node Type"] in GATHERS else whole
@@ -111,12 +112,12 @@ def _own(root: Node, payers: dict[int, list[Node]], whole: Whole, asked: Whole) 
         for plan in inputs(owner):
             if is_init(plan):
                 _move(own, whole(plan), payers[id(plan)], owner)
-    # Times are told in microseconds or coarser, so differences can be a little below nothing.
+    # Times are rounded to microseconds or more, so differences can be slightly negative.
     return {key: max(0.0, value) for key, value in own.items()}
 
 
 def _move(own: dict[int, float], amount: float, payers: list[Node], owner: Node) -> None:
-    """Takes what an InitPlan spent from where it was executed."""
+    """Subtract an InitPlan's time from the nodes in which it was executed."""
     for payer in sorted(payers, key=lambda node: -own[id(node)]):
         taken = min(amount, max(0.0, own[id(payer)]))
         own[id(payer)] -= taken
@@ -142,7 +143,7 @@ def _payers(owner: Node, plan: Node) -> list[Node]:
 
 
 def _texts(node: Node) -> Iterator[str]:
-    """A node's own words: conditions, keys, output."""
+    """Yield a node's expressions: conditions, keys, output."""
     for key, value in node.items():
         if key == "Subplan Name":
             continue

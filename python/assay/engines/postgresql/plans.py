@@ -1,4 +1,4 @@
-"""PostgreSQL's plans in engine-independent terms."""
+"""Converts PostgreSQL's plans to engine-independent terms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLOCK_BYTES = 8192
 KIB = 1024
 DISABLED_COST = 1e10
 MEMORY = "Memory"
-# Keys of an amount of memory in KiB, and the key that says whether it was memory.
+# Keys of an amount of memory in KiB, and the key that shows whether it was in memory.
 HELD = (
     ("Peak Memory Usage", ""),
     ("Sort Space Used", "Sort Space Type"),
@@ -66,12 +66,12 @@ OPERATORS = {
     "Subquery Scan": "projection",
     "Values Scan": "values",
     "ModifyTable": "modify",
-    # It writes into rows who has locked them.
+    # LockRows writes row locks into the rows.
     "LockRows": "modify",
     "Result": "result",
     "ProjectSet": "projection",
 }
-# What a node works by, with what stands before it where its kind does not say it.
+# Keys of a node's condition, with a prefix if the node's kind does not imply it.
 CONDITIONS = (
     ("Hash Cond", ""),
     ("Merge Cond", ""),
@@ -86,16 +86,16 @@ CONDITIONS = (
     ("Cache Key", ""),
     ("Function Call", ""),
 )
-# A recheck says again what the index below was asked for, unless nothing is below.
+# A recheck repeats the condition of the index below, unless there is no index node below.
 RECHECK = "Recheck Cond"
 STRATEGIES = {"Hashed": "Hash", "Sorted": "Group", "Mixed": "Mixed", "Plain": ""}
-# Rows that were read and are not in what the node gave; PostgreSQL tells them for a loop.
+# Keys of rows that were read and removed; PostgreSQL reports them per loop.
 REMOVED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
 COUNTS_NO_ROWS = {"BitmapAnd", "BitmapOr", "ModifyTable"}
-# Nodes that take in all their input before they give the first row.
+# Nodes that read all their input before they output the first row.
 BLOCKING = {"Sort", "Hash", "SetOp"}
 STOPPING_JOINS = {"Semi", "Anti", "Right Semi", "Right Anti"}
-# Told in a field of ours, or in words that the plan itself says.
+# Keys that another field has, or that the plan's own text contains.
 TOLD_ELSEWHERE = {
     "Node Type",
     "Relation Name",
@@ -116,7 +116,7 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of all loops, and the margin by which they may be off."""
+    """The rows of a node over all loops, and the uncertainty from rounded averages."""
 
     rows: float
     margin: float = 0.0
@@ -124,13 +124,13 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Above:
-    """Facts that the nodes above pass down to a node.
+    """Facts that a node receives from the nodes above it.
 
     Attributes:
-        divisor: Among how many the optimiser divided the rows of partial plans.
-        rounds: How often they were begun anew.
-        cut_short: Whether somebody above may stop early.
-        joined: Rows of the join above, if those are all that the node gave it.
+        divisor: Number by which the optimiser divided the rows of partial plans.
+        rounds: Number of times the nodes were started.
+        cut_short: Whether a node above may stop early.
+        joined: Output rows of the join above, if those are all rows that the node returned to it.
     """
 
     divisor: float = 1.0
@@ -141,7 +141,10 @@ class _Above:
 
 @plan_parser("PostgreSQL")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of EXPLAIN with FORMAT JSON means. See `HasPlans.plan`."""
+    """Return the plan in a text of EXPLAIN with FORMAT JSON.
+
+    See `HasPlans.plan`.
+    """
     try:
         (whole,) = json.loads(text)
         root = whole["Plan"]
@@ -169,9 +172,9 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _cost(root: Node) -> float | None:
-    """Return the estimated cost of the plan, without penalties of methods that are switched off.
+    """Return the estimated cost of the plan, without penalties of disabled methods.
 
-    Until 17 that is so much for each node of such a kind; since then they are only counted.
+    Up to version 17, each such node has a cost penalty; later versions only count them.
     """
     cost: float | None = root.get("Total Cost")
     return None if cost is None else cost % DISABLED_COST
@@ -197,7 +200,7 @@ def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
 def _memory_bytes(root: Node) -> int | None:
     """Return the memory in bytes that nodes and workers held; None if none is reported.
 
-    They need not have held it at once, so this is the most that there can have been.
+    The sum is an upper bound, because nodes need not have held their memory at the same time.
     """
     sizes = [size for node in _all_nodes(root) for size in _held_kib(node)]
     return sum(sizes) * KIB if sizes else None
@@ -270,7 +273,7 @@ def _rows(node: Node, above: _Above) -> _Rows | None:
 
 
 def _wrapped(node: Node, made: PlanNode) -> PlanNode:
-    """A plan that is computed for a value, or for scans elsewhere, below its name."""
+    """Return a subplan that computes a value or serves scans elsewhere, below a named node."""
     if SUBPLAN not in node:
         return made
     name = str(node[SUBPLAN])
@@ -286,7 +289,7 @@ def _operator(node: Node) -> str:
 
 
 def _native(node: Node) -> str:
-    """The node as EXPLAIN names it in its text form."""
+    """Return the node's name in EXPLAIN's text format."""
     kind = str(node["Node Type"])
     if kind == "Aggregate":
         kind = f"{STRATEGIES.get(node.get('Strategy', ''), '')}Aggregate"
@@ -321,13 +324,13 @@ def _condition(node: Node) -> str | None:
 
 
 def _estimated(node: Node, above: _Above) -> float | None:
-    """Rows over all loops; of a partial plan PostgreSQL estimates those of one process."""
+    """Return estimated rows over all loops; for a partial plan PostgreSQL estimates one process."""
     rows, loops = node.get("Plan Rows"), node.get("Actual Loops")
     if rows is None or node["Node Type"] in COUNTS_NO_ROWS:
         return None
     if _is_partial(node):
         return float(round(rows * above.divisor * above.rounds))
-    # What was never executed was expected to be, once.
+    # A node that was never executed is estimated for one loop.
     return float(round(rows * max(1.0, float(loops or 1))))
 
 
@@ -342,28 +345,28 @@ def _is_partial(node: Node) -> bool:
 
 
 def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
-    """Return the facts that hold below a node: processes below a Gather."""
+    """Return the facts for the nodes below a node, such as the processes below a Gather."""
     if node["Node Type"] not in GATHERS:
         return above
     planned = float(node.get("Workers Planned", 0))
     leads = settings.get("parallel_leader_participation", "on") == "on" and not node.get(
         "Single Copy"
     )
-    # The optimiser thinks that a leader has the less time for its own part the more it leads.
+    # The optimiser assumes that a leader has less time for its own part with more workers.
     divisor = planned + (max(0.0, 1.0 - 0.3 * planned) if leads else 0.0)
     rounds = float(node.get("Actual Loops", 1))
     return _Above(max(1.0, divisor), max(1.0, rounds), above.cut_short)
 
 
 def _of_child(node: Node, child: Node, rows: _Rows | None, below: _Above) -> _Above:
-    """Return the context of a child: whether its rows may not all be wanted."""
+    """Return the facts for a child, such as whether all of its rows may be needed."""
     kind = node["Node Type"]
     stops = below.cut_short and not _blocks(node)
     joined = None
     if kind in {"Limit", "Merge Join"} and SUBPLAN not in child:
         stops = True
     elif SUBPLAN in child:
-        # One that is asked whether there is a row stops at the first.
+        # A subplan of EXISTS stops at its first row.
         stops = not child[SUBPLAN].startswith(CTE)
     elif kind == "Nested Loop" and child.get("Parent Relationship") == "Inner":
         stops = stops or node.get("Join Type") in STOPPING_JOINS or bool(node.get("Inner Unique"))

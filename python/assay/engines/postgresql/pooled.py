@@ -1,7 +1,7 @@
 """Detects a pooler such as PgBouncer between a connection and the server.
 
-In transaction mode a pooler gives each transaction any of its server connections. What belongs to
-one connection is then not there, or is another client's: prepared statements, settings, locks.
+In transaction mode a pooler gives each transaction any of its server connections. State of one
+connection is then missing or another client's: prepared statements, settings, locks.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ POOLED = "a pooler stands between the client and the server"
 
 
 def is_pooled(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
-    """Return whether statements go to another process than the one that took the connection.
+    """Return True if another process serves statements than the one that took the connection.
 
-    The process that a pooler names at the beginning is not a process of the server.
+    The process id that a pooler reports at connection is not one of the server.
     """
     return backend_of(connection)[0] != connection.info.backend_pid
 
 
 def backend_of(connection: psycopg.Connection[tuple[object, ...]]) -> tuple[int, int | None]:
-    """Return the process that serves a statement, and the port of its client; None means no port.
+    """Return the pid that serves a statement, and its client's port; None means no port.
 
     Behind a pooler the next statement may be served by another process.
     """

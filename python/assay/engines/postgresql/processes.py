@@ -13,7 +13,7 @@ from assay.engines.postgresql.pooled import backend_of
 if TYPE_CHECKING:
     import psycopg
 
-# `struct ucred`: pid, uid, gid.
+# Fields of `struct ucred`: pid, uid, gid.
 CREDENTIALS = struct.Struct("3i")
 PROGRAM = "postgres"
 
@@ -22,21 +22,21 @@ def root_process(connection: psycopg.Connection[tuple[object, ...]]) -> int | No
     """Return the postmaster's pid; None if it is unknown or not on this host."""
     backend, client_port = backend_of(connection)
     if backend != connection.info.backend_pid:
-        # By way of a pooler: the server names its process and the pooler's port together.
+        # Behind a pooler, the server's process title contains the pooler's port.
         return _parent(backend) if f"({client_port})" in _title(backend) else None
     with socket.socket(fileno=os.dup(connection.fileno())) as peer:
         if peer.family == socket.AF_UNIX:
             credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
             postmaster = CREDENTIALS.unpack(credentials)[0]
-            # A pooler has a socket, too, but the backend is not its child.
+            # A pooler also has a socket, but the backend is not its child.
             return postmaster if _parent(backend) == postmaster else None
         port = peer.getsockname()[1]
-    # A pid means nothing by itself: the server may be on another host, or in another pid space.
+    # A pid alone proves nothing: the server may be on another host, or in another pid namespace.
     return _parent(backend) if f"({port})" in _title(backend) else None
 
 
 def _parent(pid: int) -> int | None:
-    """The parent of a process of PostgreSQL; None if there is no such process here."""
+    """Return the parent of a PostgreSQL process; None if this host has no such process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:

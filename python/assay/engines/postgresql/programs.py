@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
 
-# Where the programs lie below a product's home: named itself, Maven, PyPI, Debian.
+# Paths of the programs below a product's home: at the top, Maven, PyPI, Debian.
 PLACES = (
     "postgres",
     "bin/postgres",
@@ -27,7 +27,7 @@ PLACES = (
     "usr/lib/postgresql/*/bin/postgres",
 )
 CONFIGURATION_FILE = "postgresql.conf"
-# A log line of the server up to its words: time, process, level.
+# A line of the server's log, split at the message after time, process and level.
 _LOG_WORDS = re.compile(r"^.*?\b(?:LOG|ERROR|FATAL|DETAIL|HINT):\s+(.*)$", re.MULTILINE)
 _NOISE = re.compile(r"skipping missing configuration file|contains errors")
 _WHERE = re.compile(r' in file "[^"]*" line \d+$')
@@ -35,24 +35,24 @@ _WHERE = re.compile(r' in file "[^"]*" line \d+$')
 
 @dataclass(frozen=True)
 class Programs:
-    """A directory with `postgres` and `initdb`, and libraries that they need beside the host's."""
+    """A directory with `postgres` and `initdb`, and the libraries that they need."""
 
     bin_dir: Path
     library_path: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
-        """All that the programs inherit."""
+        """Return the programs' whole environment."""
         return inherited(self.library_path)
 
     @property
     def postgres(self) -> str:
-        """The server's program."""
+        """Return the path of the server's program."""
         return str(self.bin_dir / "postgres")
 
     @property
     def initdb(self) -> str:
-        """The program that makes a data directory."""
+        """Return the path of the program that makes a data directory."""
         return str(self.bin_dir / "initdb")
 
     def has_library(self, name: str) -> bool:
@@ -60,7 +60,10 @@ class Programs:
         return any((self.bin_dir.parent / "lib").rglob(f"{name}.so"))
 
     def version(self) -> str:
-        """Return the version, such as `18.6`. Raises `EngineError` if the program does not run."""
+        """Return the version of PostgreSQL's program, such as `18.6`.
+
+        Raises `EngineError` if the program does not run.
+        """
         completed = self.run_once("--version")
         match = re.search(r"\(PostgreSQL\) (\S+)", completed.stdout)
         if completed.returncode != 0 or match is None:
@@ -69,15 +72,21 @@ class Programs:
         return match[1]
 
     def run_once(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Runs the server's program to its end. Raises `EngineError` if it cannot be run."""
+        """Run the server's program until it ends.
+
+        Raises `EngineError` if the program cannot be started.
+        """
         return run_program([self.postgres, *arguments], self.environment, self.postgres)
 
     def setting_names(self) -> frozenset[str]:
-        """Names of all settings that a configuration file may hold."""
+        """Return the names of all settings that a configuration file may hold."""
         return _setting_names(self)
 
     def check(self, settings: Mapping[str, str]) -> None:
-        """Lets the server read the settings. Raises `EngineError` with the first at fault."""
+        """Have the server read the settings.
+
+        Raises `EngineError` with the first wrong setting.
+        """
         names = self.setting_names()
         for name in settings:
             if name.lower() not in names and not self._takes(name):
@@ -87,14 +96,14 @@ class Programs:
             raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Correct it (--set).")
 
     def _takes(self, name: str) -> bool:
-        """Settings of extensions, and those that the description leaves out on purpose."""
+        """Return True for settings of extensions, and others that the server accepts unlisted."""
         return "." in name or not self._refusal({name: ""}, shown=name).startswith("unrecognized")
 
     def _refusal(self, settings: Mapping[str, str], shown: str = "port") -> str:
-        """The server's words on a configuration; empty if it takes it."""
+        """Return the server's error about a configuration; empty if it accepts it."""
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             write_configuration(Path(directory) / CONFIGURATION_FILE, settings)
-            # -C as the first argument is what root may ask, too.
+            # With -C as the first argument, the program also runs as root.
             completed = self.run_once("-C", shown, "-D", directory)
         if completed.returncode == 0:
             return ""
@@ -117,7 +126,10 @@ def _setting_names(programs: Programs) -> frozenset[str]:
 
 
 def find_programs(home: Path) -> Programs:
-    """The programs below a product's home. Raises `EngineError` if they are not there."""
+    """Return the programs below a product's home.
+
+    Raises `EngineError` if the programs do not exist.
+    """
     for pattern in PLACES:
         for postgres in sorted(home.glob(pattern)):
             if (postgres.parent / "initdb").is_file():
@@ -132,7 +144,7 @@ def find_programs(home: Path) -> Programs:
 def write_configuration(
     file: Path, settings: Mapping[str, str], include: Path | None = None
 ) -> None:
-    """Writes settings as the server reads them, for the owner's eyes only."""
+    """Write settings to a configuration file that only its owner can read."""
     lines = [] if include is None else [f"include {_quoted(str(include))}"]
     lines += [f"{name} = {_quoted(value)}" for name, value in settings.items()]
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -1,7 +1,7 @@
-"""Connections that cannot write: by a setting of the session, or by a transaction around each work.
+"""Makes connections that cannot write: by a session setting, or by read-only transactions.
 
-A pooler refuses or drops settings of a session, or gives each transaction another connection. What
-holds behind every pooler is a transaction that begins as one that only reads.
+A pooler refuses or drops session settings, or gives each transaction another connection. Only a
+read-only transaction works behind every pooler.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
-# What every connection of an address is told that may only read.
+# Setting of every connection of a read-only address.
 SETTING, VALUE = "default_transaction_read_only", "on"
 BEGIN = "begin read only"
-# How a pooler refuses a setting of the session that it does not know.
+# A pooler's error message for an unknown session setting.
 REFUSED = "unsupported startup parameter"
-# Keys of an address: the DSN without the setting; that each transaction says that it only reads.
+# Keys of an address: the DSN without the setting, and whether each transaction declares itself read
+# only.
 WITHOUT_SETTING, BY_TRANSACTION = "dsn_without_setting", "reads_only_by_transaction"
 
 
 def read_only(address: Address) -> Address:
-    """Return the address whose connections read only, and what to do where a pooler is between."""
+    """Return the address whose connections only read, with a fallback for poolers."""
     dsn = address["dsn"]
     return {**address, "dsn": with_options(dsn, {SETTING: VALUE}), WITHOUT_SETTING: dsn}
 
@@ -35,10 +36,10 @@ def read_only(address: Address) -> Address:
 def connected(
     address: Address, purpose: str
 ) -> tuple[psycopg.Connection[tuple[object, ...]], Address]:
-    """Connect; return the connection and the address by which others connect in the same way.
+    """Connect; return the connection, and the address with which others connect in the same way.
 
     Raises:
-        EngineError: If the server or the pooler refuses, with the mend.
+        EngineError: If the server or the pooler refuses; the message has the remedy.
     """
     known = {key: value for key, value in address.items() if key != WITHOUT_SETTING}
     if WITHOUT_SETTING not in address:

@@ -1,4 +1,4 @@
-"""A namespace of our own on a server that is not ours."""
+"""Manages Assay's own schema on a user's server."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay.engines.postgresql.statements import file_text, filled
 if TYPE_CHECKING:
     from assay.engines.contract import Instance
 
-# Of an address, what connections are made by.
+# Keys of an address that are connection strings.
 DSNS = ("dsn", "dsn_tcp")
 
 
 def mark(instance: Instance, name: str) -> str | None:
-    """The schema's comment; None if there is no such schema; empty if it has no comment."""
+    """Return the schema's comment; None without a schema, empty without a comment."""
     row = execute(instance.handle, file_text("schema_mark.sql"), [name]).fetchone()
     return None if row is None else cast("str | None", row[0]) or ""
 
@@ -29,7 +29,7 @@ def lock(instance: Instance, name: str) -> bool:
 
 
 def make(instance: Instance, name: str, mark: str) -> None:
-    """Makes the schema with a comment, in one transaction."""
+    """Make the schema with a comment, in one transaction."""
     import psycopg
 
     try:
@@ -41,17 +41,17 @@ def make(instance: Instance, name: str, mark: str) -> None:
 
 
 def note(instance: Instance, name: str, mark: str) -> None:
-    """Changes the schema's comment."""
+    """Change the schema's comment."""
     execute(instance.handle, filled("comment_schema.sql", name=name, mark=mark))
 
 
 def drop(instance: Instance, name: str) -> None:
-    """Drops the schema with all that is in it."""
+    """Drop the schema with everything in it."""
     execute(instance.handle, filled("drop_schema.sql", name=name))
 
 
 def use(instance: Instance, name: str) -> None:
-    """Directs connection and address at the schema."""
+    """Make the schema the default of the connection and the address."""
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     for key in DSNS:
@@ -65,5 +65,5 @@ def use(instance: Instance, name: str) -> None:
 
 
 def _escaped(name: str) -> str:
-    """A name for the `options` of a connection, quoted for SQL."""
+    """Return a name for a connection's `options`, quoted for SQL."""
     return escaped_option('"' + name.replace('"', '""') + '"')

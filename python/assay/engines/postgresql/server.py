@@ -25,20 +25,21 @@ if TYPE_CHECKING:
 
 CONF = Path(__file__).parent / "conf"
 HBA_FILE = "hba.conf"
-# Below `place.data`: the server's own directory, and the password of its only user.
+# Names below `place.data`: the server's data directory, and the file with the password of its only
+# user.
 CLUSTER, PASSWORD_FILE = "cluster", "password"
 USER, DATABASE, HOST = "assay", "postgres", "127.0.0.1"
 STATISTICS_LIBRARY = "pg_stat_statements"
-# The kernel's limit of a socket's path, with the zero at its end.
+# The kernel's limit for a socket's path in bytes, including the final zero.
 SOCKET_PATH_BYTES_MAX = 108
 PORT_DIGITS = 5
 INITDB_PATIENCE_S = 300.0
 START_PATIENCE_S = 120.0
 STOP_GRACE_S = 120.0
 LOOK_S = 0.01
-# The line of `postmaster.pid` with the server's state, and its word for "answers".
+# Line of `postmaster.pid` with the server's state, and its value for a ready server.
 STATE_LINE, READY = 7, "ready"
-# Where the server listens and keeps things is ours to say.
+# Settings that Assay controls, such as the server's port and directories.
 OURS = (
     "config_file",
     "data_directory",
@@ -53,10 +54,10 @@ OURS = (
 def start_server(
     programs: Programs, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Starts a server on `place` and returns its address once it answers.
+    """Start a server on `place` and return its address once it answers.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     cluster = place.data / CLUSTER
     if not any(place.data.iterdir()):
@@ -76,7 +77,7 @@ def start_server(
 
 
 def default_settings(programs: Programs) -> dict[str, str]:
-    """The settings of `run.conf` that this version knows."""
+    """Return the settings of `run.conf` that exist in this version."""
     names = programs.setting_names()
     settings = {
         name: value
@@ -89,13 +90,13 @@ def default_settings(programs: Programs) -> dict[str, str]:
             name: value for name, value in settings.items() if not name.startswith(prefixes)
         }
     there_bytes = memory_bytes()
-    # A quarter and three quarters of memory, as the product's documentation advises.
+    # A quarter and three quarters of memory, as PostgreSQL's documentation advises.
     sized = {"shared_buffers": there_bytes // 4, "effective_cache_size": there_bytes * 3 // 4}
     return settings | {name: f"{size_bytes >> 20}MB" for name, size_bytes in sized.items()}
 
 
 def refuse_ours(settings: Mapping[str, str]) -> None:
-    """Raises `EngineError` for a setting that a private server must leave to us."""
+    """Raise `EngineError` for a setting that Assay controls on a private server."""
     for name in settings:
         if name.lower() in OURS:
             raise EngineError(
@@ -123,7 +124,7 @@ def _make_cluster(programs: Programs, data: Path, launcher: Launcher) -> None:
 
 
 def _configure(cluster: Path, settings: Mapping[str, str], port: int, launcher: Launcher) -> None:
-    """Writes the configuration into the scratch directory: the data directory stays as it was."""
+    """Write the configuration to the scratch directory; the data directory is not changed."""
     scratch = launcher.scratch
     shutil.copyfile(CONF / HBA_FILE, scratch / HBA_FILE)
     ours = {
@@ -139,7 +140,7 @@ def _configure(cluster: Path, settings: Mapping[str, str], port: int, launcher: 
 
 
 def _serve(programs: Programs, cluster: Path, launcher: Launcher) -> int:
-    # What a server that was ended at once left would be taken for this one's.
+    # The file of a killed server would be taken for this one's.
     (cluster / "postmaster.pid").unlink(missing_ok=True)
     file = launcher.scratch / CONFIGURATION_FILE
     argv = [programs.postgres, "-D", str(cluster), f"--config-file={file}"]
@@ -147,7 +148,10 @@ def _serve(programs: Programs, cluster: Path, launcher: Launcher) -> int:
 
 
 def _await_ready(cluster: Path, pid: int, launcher: Launcher) -> str | None:
-    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+    """Return None once the server answers, or its last output if it ended.
+
+    Raises `EngineError`.
+    """
     deadline_s = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline_s:
         if (output := launcher.last_words()) is not None:

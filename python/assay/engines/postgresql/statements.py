@@ -1,4 +1,4 @@
-"""Statements of SQL files: our own, with names filled in, and those of workloads, one by one."""
+"""SQL statements from files: Assay's with names filled in, and those of workloads one by one."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ CONF = Path(__file__).parent / "conf"
 
 
 def split(sql: str) -> list[str]:
-    """The statements of a file, without comments and the semicolons between them."""
+    """Return the statements of a file, without comments and separating semicolons."""
     return SQL.split(sql)
 
 
 def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
+    """Return the SQL of a file in `conf/`."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def filled(file: str, **values: str) -> Composed:
-    """The SQL of a file in `conf/` with names in it; `mark` is a text, anything else a name."""
+    """Return the SQL of a file in `conf/` with names; `mark` is a text, anything else a name."""
     return composed(file_text(file), **values)

@@ -1,6 +1,6 @@
-"""Prepares foreign statements without executing them, and reads their estimated cost.
+"""Prepares a user's statements without executing them, and reads their estimated cost.
 
-All is done in one transaction that reads only and is rolled back.
+Statements are prepared in one read-only transaction, which is rolled back.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ KINDS: dict[str, RefusalKind] = {
     "42501": "permission",
     "42601": "syntax",
 }
-# Classes of errors that say nothing of the statement: connections, transactions, resources.
+# Classes of errors that do not concern the statement: connections, transactions, resources.
 OF_THE_SERVER = ("08", "25", "40", "53", "55", "57", "58", "XX")
 NAME = re.compile(r'"([^"]+)"|\b(?:column|function) ([^\s("]+)')
 DENIED = re.compile(r"permission denied for (\w+) (.+)")
-# What is granted, by what is denied; of tables the word that a statement begins with.
+# Privilege to grant, by kind of denied object; for tables it is the statement's first word.
 PRIVILEGES = {"schema": "usage", "function": "execute", "procedure": "execute", "sequence": "usage"}
 OF_TABLES = ("insert", "update", "delete", "truncate")
 
@@ -62,7 +62,7 @@ def try_statements(instance: Instance, operations: Sequence[Sequence[Trial]]) ->
 
 
 def known_tables(instance: Instance) -> list[KnownTable]:
-    """Return the tables that the role sees."""
+    """Return the tables that the role can access."""
     rows = execute(instance.handle, file_text("trying/tables.sql")).fetchall()
     return [
         KnownTable(schema, name, tuple(columns), visible)
@@ -78,12 +78,13 @@ def _tried(connection: Connection, trial: Trial) -> Tried:
         return Tried(untried=OF_TRANSACTIONS)
     before = f"{file_text(ESTIMATED)}\n"
     if first == "set":
-        # Later statements of the operation may need it; it is undone with the operation.
+        # Settings are executed because later statements may need them; they are undone with the
+        # operation.
         ways = [(_executed, 0)]
     elif trial.values is None:
         ways = [(_parsed, 0)]
     else:
-        # What EXPLAIN does not take is parsed alone, which looks at no permission.
+        # Statements that EXPLAIN does not support are only parsed, which checks no permission.
         ways = [(_explained, len(before)), (_parsed, 0)]
     tried = Tried()
     for way, offset in ways:
@@ -145,7 +146,7 @@ def _refused(connection: Connection, first: str, error: psycopg.Error, offset: i
 
 
 def _grant(message: str, first: str, user: str) -> str | None:
-    """The statement that allows what was denied."""
+    """Return the statement that grants a denied permission."""
     match = DENIED.match(message)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Watches the statements of a server that others drive; see `assay.engines.watching`."""
+"""Watches the statements of a server under other clients' load; see `assay.engines.watching`."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ SOURCE = "pg_stat_statements"
 LOOKS, EXAMPLES, SIGHT, TEXTS = (
     f"watching/{name}.sql" for name in ("looks", "examples", "sight", "texts")
 )
-# What sessions beside the work of others are given: they cannot write, and wait for nobody.
+# Settings of sessions on a server in use: they cannot write, and do not wait for locks.
 GUEST = {
     SETTING: VALUE,
     "lock_timeout": "200ms",
     "statement_timeout": "5s",
 }
-# From which on a plan for all values can be asked for.
+# First major version in which a generic plan can be requested.
 GENERIC_PLAN = 16
-# At looks with a statement that was not seen before, its example is read; so often at most.
+# Minimum seconds between reads of example texts, which new statements in a sample trigger.
 EXAMPLES_INTERVAL_S = 0.5
 ONLY_PLANNED = {"select", "insert", "update", "delete", "merge", "with", "values", "table"}
 _PLACE = re.compile(r"\$(\d+)")
-# Statements of fewer letters, such as `begin`, others send as well.
+# Other clients may also send statements with fewer letters, such as `begin`.
 LETTERS_MIN = 30
 NO_PLAN = "PostgreSQL makes no plan for this kind of statement"
 
 
 def guest_dsn(dsn: str) -> str:
-    """Return the DSN of sessions that cannot write; as it is where a pooler takes no options."""
+    """Return the DSN of sessions that cannot write; unchanged if a pooler refuses options."""
     try:
         guest = with_options(dsn, GUEST)
         connect(guest, WATCHING).close()
@@ -106,12 +106,15 @@ class PostgresWatcher:
         return [(str(key), dict(zip(names, values, strict=True))) for key, *values in rows]
 
     def texts(self, keys: Collection[str]) -> dict[str, StatementText]:
-        """Return texts by key, without those of statements of ours. Raises `OSError`."""
+        """Return texts by key, without Assay's own statements.
+
+        Raises `OSError`.
+        """
         numbers = [key for key in keys if key.lstrip("-").isdecimal()]
         texts = dict(self._texts)
         if self.sight.source is not None and numbers:
             texts |= {str(key): str(text) for key, text in self._rows(file_text(TEXTS), [numbers])}
-        # The server keeps one text of statements that mean the same, as `commit` and `end`.
+        # The server keeps one text for equivalent statements, such as `commit` and `end`.
         sent = [*texts.items(), *self._examples.items()]
         self._numbered = {
             statement_key(canonical(text)): key for key, text in sent if key.lstrip("-").isdecimal()
@@ -123,15 +126,15 @@ class PostgresWatcher:
         }
 
     def aliases(self) -> dict[str, str]:
-        """Return keys of texts that were seen before the server had given them their number.
+        """Return keys of texts that were sampled before the server reported their query id.
 
-        Numbers are those of statements whose texts were asked for.
+        The result has only query ids whose texts were requested.
         """
         seen = set(self._keys.values())
         return {own: key for own, key in self._numbered.items() if own in seen}
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def _example(self, key: str) -> str | None:
@@ -144,7 +147,7 @@ class PostgresWatcher:
         return SessionLook(pid, key, leader, None, application, database, kind, event, seconds)
 
     def _key_of(self, text: str) -> str:
-        """Return the key of a statement that the server gives no number."""
+        """Return the key of a statement without a query id."""
         key = self._keys.get(text)
         if key is None:
             key = self._keys[text] = statement_key(canonical(text))
@@ -162,7 +165,10 @@ class PostgresWatcher:
             self._texts.setdefault(str(key), without_constants(str(text)))
 
     def _seen(self) -> Sight:
-        """Return what this role sees; it is asked once. Raises `EngineError`."""
+        """Return what this role can see of the server's statements; queried once.
+
+        Raises `EngineError`.
+        """
         row = execute(self._connection, file_text(SIGHT)).fetchone()
         assert row is not None  # noqa: S101 - it always has one row
         is_made, is_loaded, sees_others, tracks, numbers, role, database = cast(
@@ -198,7 +204,7 @@ class PostgresWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """Plans of watched statements, made in a transaction that is rolled back."""
+    """Reads plans of watched statements in a transaction that is rolled back."""
 
     def __init__(self, dsn: str) -> None:
         self._asker = PlanAsker(dsn, reads_only=True)
@@ -206,23 +212,32 @@ class WatchedPlans(PlannedOnly):
         self._major = self._asker.connection.info.server_version // VERSION_STEP
 
     def indexes(self) -> list[Index]:
-        """Indexes of the tables that sessions find. Raises `EngineError`."""
+        """Return indexes of the tables that sessions can access.
+
+        Raises `EngineError`.
+        """
         return self._facts.indexes()
 
     def foreign_keys(self) -> list[ForeignKey]:
-        """Foreign keys of all tables but the server's own. Raises `EngineError`."""
+        """Return foreign keys of all tables except the server's own.
+
+        Raises `EngineError`.
+        """
         return self._facts.foreign_keys()
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Settings of the optimiser away from their default. Raises `EngineError`."""
+        """Return optimiser settings that differ from their default.
+
+        Raises `EngineError`.
+        """
         return self._facts.changed_settings()
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._asker.connection.close()
 
     def planned(self, text: str) -> tuple[str | None, str]:
-        """A statement's plan, for all values where it has places for them, and what it lacks."""
+        """Return a statement's plan, generic if it has parameters, and the reason for any gap."""
         import psycopg
 
         if steers(text) or text.split(maxsplit=1)[0].lower().strip("(") not in ONLY_PLANNED:
@@ -234,7 +249,7 @@ class WatchedPlans(PlannedOnly):
             return None, self._asker.message_or_raise(error)
 
     def _explained(self, text: str) -> str:
-        """Raises what psycopg raises."""
+        """Return the text of a statement's plan; raises psycopg's errors."""
         places = _places(text)
         if not places:
             return self._asker.explain_text(ESTIMATED, text)
@@ -250,18 +265,18 @@ class WatchedPlans(PlannedOnly):
 
 
 def _execution(places: int) -> str:
-    """Return the execution of the prepared statement; its one plan does not depend on values."""
+    """Return the execution of the prepared statement, whose plan does not depend on values."""
     nulls = ", ".join(["null"] * places)
     return f"{file_text('watching/execute.sql')}({nulls})"
 
 
 def _places(text: str) -> int:
-    """Return how many values a text wants: the highest number of a place."""
+    """Return the number of a text's parameters: the highest `$` number in it."""
     return max(map(int, _PLACE.findall(text)), default=0)
 
 
 def _why_uncounted(*, is_made: bool, is_loaded: bool, database: str) -> str:
-    """Return why statements are not counted, and the mend, which is not ours to make."""
+    """Return why statements are not counted, and the remedy, which is up to the server's owner."""
     steps = []
     if not is_loaded:
         steps.append(f"shared_preload_libraries = '{SOURCE}' and a restart")
@@ -280,7 +295,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _ours() -> frozenset[str]:
-    """Return the fingerprints of statements that we send; what anybody sends is not ours."""
+    """Return fingerprints of Assay's statements, without those that any client may send."""
     texts = (file.read_text(encoding="utf-8") for file in CONF.rglob("*.sql"))
     prints = (fingerprint(text) for text in texts)
     return frozenset(print_ for print_ in prints if len(print_) >= LETTERS_MIN)

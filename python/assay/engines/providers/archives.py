@@ -1,4 +1,4 @@
-"""Unpacks archives; nothing in them gets outside the directory they are unpacked into."""
+"""Unpacks archives; their entries cannot leave the target directory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Where a zip's entry has the file's mode, and which of its bits are wanted.
+# Position of the file mode in a zip entry, and the bits of it that are kept.
 MODE_SHIFT, MODE_BITS = 16, 0o777
-# Pythons before 3.11.4 have no filters; ours holds for all, theirs also mends modes and owners.
+# Pythons before 3.11.4 have no filters. Assay's own check works in all; the filter also corrects
+# modes and owners.
 FILTER: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 def unpack_zip(file: Path, home: Path) -> None:
-    """Unpacks a zip, wheel or jar with its files' modes. Raises `ProviderError` if damaged."""
+    """Unpack a zip, wheel or jar with its files' modes.
+
+    Raises `ProviderError` for a damaged archive.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             for entry in archive.infolist():
@@ -34,7 +38,10 @@ def unpack_zip(file: Path, home: Path) -> None:
 
 
 def unpack_tar(file: Path, home: Path) -> None:
-    """Unpacks a tar, however compressed. Raises `ProviderError` if damaged."""
+    """Unpack a tar with any compression.
+
+    Raises `ProviderError` for a damaged archive.
+    """
     try:
         with tarfile.open(file) as archive:
             archive.extractall(home, _harmless(archive, home), **FILTER)  # noqa: S202 - they are
@@ -43,11 +50,11 @@ def unpack_tar(file: Path, home: Path) -> None:
 
 
 def _harmless(archive: tarfile.TarFile, home: Path) -> Iterator[tarfile.TarInfo]:
-    """The members, each looked at just before it is unpacked: links that came before it count."""
+    """Yield the members, each checked just before it is unpacked, because earlier links matter."""
     root = home.resolve()
     for member in archive:
         place = (root / member.name).resolve()
-        # A hard link's target is named from the root, a symbolic link's from where it lies.
+        # A hard link's target is relative to the root, a symbolic link's to its own directory.
         begin = root if member.islnk() else place.parent
         target = (begin / member.linkname).resolve() if member.linkname else place
         plain = member.isfile() or member.isdir() or member.issym() or member.islnk()

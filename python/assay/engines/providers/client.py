@@ -1,4 +1,4 @@
-"""Runs the client program of a registry and says what to do when it fails."""
+"""Runs a registry's client program and gives advice if it fails."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ _ERROR_LINE = re.compile(r"(?i)\berror\b|^E:|^W:|fail|cannot|not found|no matchi
 
 @dataclass(frozen=True)
 class Client:
-    """A program that fetches from a registry.
+    """A client program that downloads from a registry.
 
     Attributes:
         name: Name of the program for users.
-        programs: Commands that will do, in order of preference, each with its first arguments.
+        programs: Possible commands in order of preference, each with its first arguments.
         install: Advice if the program is not installed.
-        not_there: Pattern of its output when the registry has no such package.
-        mend: Advice in that case.
-        mends: Advice for other outputs, by pattern; the first match counts.
-        chatter: Lines that it writes while all is well, as a pattern: they explain no failure.
-        progress: Makes phase, amount and unit of what it has said so far; None means the bytes that
-            arrived tell it.
-        patience_s: Wall time after which it is given up.
+        not_there: Pattern of the output for a package that the registry does not have.
+        mend: Advice for a package that the registry does not have.
+        mends: Advice for other outputs, by pattern; the first match is used.
+        chatter: Pattern of normal output lines, which do not explain a failure.
+        progress: Converts the output so far to phase, amount and unit; None means progress is
+            counted in received bytes.
+        patience_s: Maximum wall time in seconds.
     """
 
     name: str
@@ -69,18 +69,18 @@ class Client:
         tell: Tell,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Runs it with `into` as its directory; tells how far it is.
+        """Run the client with `into` as its directory, and report its progress.
 
         Args:
-            arguments: After the program and its first arguments.
+            arguments: Arguments after the program and its first arguments.
             into: Target directory.
-            tell: Hears it.
-            environment: Variables beside those that are inherited.
+            tell: Receives the progress.
+            environment: Variables in addition to the inherited ones.
 
         Raises:
-            ProviderError: If the program is missing, fails or does not end. The message says what
-                to do.
-            UnavailableError: If that is the registry's doing.
+            ProviderError: If the program is missing, fails or exceeds its time. The error message
+                says what to do.
+            UnavailableError: If the registry is the cause.
         """
         command = [*self._program(), *arguments]
         with tempfile.NamedTemporaryFile() as output:
@@ -91,7 +91,7 @@ class Client:
                 stderr=output,
                 cwd=into,
                 env={**os.environ, "LC_ALL": "C", "NO_COLOR": "1", **(environment or {})},
-                # What it starts itself, such as compilers, ends with it.
+                # Processes that the client starts, such as compilers, end with it.
                 process_group=0,
             )
             said = Path(output.name)
@@ -101,7 +101,7 @@ class Client:
                 raise self._explained(_text(said), failure) from None
 
     def _program(self) -> list[str]:
-        # A program of our own environment is there without being on the PATH.
+        # A program of Assay's own environment exists even if it is not on the PATH.
         own = str(Path(sys.executable).parent)
         for name, *arguments in self.programs:
             program = shutil.which(name) or shutil.which(name, path=own)
@@ -128,7 +128,7 @@ class Client:
                 process.wait()
 
     def _arrived(self, said: Path, into: Path) -> tuple[str, float, None, str]:
-        """Phase, amount, what is expected, unit: as `Tell` hears it."""
+        """Return phase, amount, expected amount (None) and unit for `Tell`."""
         if self.progress is None:
             return f"downloading with {self.name}", _size_bytes(into), None, "bytes"
         phase, amount, unit = self.progress(_text(said))
@@ -138,7 +138,7 @@ class Client:
         lines = [line.strip() for line in output.splitlines() if line.strip()]
         lines = [line for line in lines if not re.search(self.chatter, line)]
         telling = [line for line in lines if _ERROR_LINE.search(line)] or lines
-        # Registries are named by URLs, in which a password may stand.
+        # The output may contain registry URLs with passwords.
         said = without_secrets(" / ".join(telling[:WORDS_MAX]) or "nothing")
         if _DISK_FULL.search(output):
             return ProviderError(
@@ -158,7 +158,7 @@ class Client:
 
 
 class _FailedError(Exception):
-    """The client did not do it."""
+    """Error for a client that failed."""
 
 
 def _text(file: Path) -> str:
@@ -170,6 +170,6 @@ def _size_bytes(directory: Path) -> int:
     for path in directory.rglob("*"):
         try:
             total_bytes += path.lstat().st_size
-        except FileNotFoundError:  # renamed by the client just now
+        except FileNotFoundError:  # the client renamed the file meanwhile
             continue
     return total_bytes

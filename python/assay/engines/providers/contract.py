@@ -1,7 +1,7 @@
 """The contract of a provider: it downloads a package's files, or finds an installed one.
 
-A provider knows a registry's client, never a registry's address: which hosts are asked is the
-client's configuration.
+A provider runs a registry's client and knows no registry's address; the client's configuration
+chooses hosts.
 """
 
 from __future__ import annotations
@@ -18,30 +18,36 @@ if TYPE_CHECKING:
 
 
 class ProviderError(EngineError):
-    """A package could not be brought; the message names the mend."""
+    """Error for a package that could not be obtained; the message has the remedy."""
 
 
 class UnavailableError(ProviderError):
-    """No registry serves it to this host: none has it, or has it still, or is reached."""
+    """Error for a package that no reachable registry serves to this host."""
 
 
 @runtime_checkable
 class Brings(Protocol):
-    """A provider that fetches packages."""
+    """The contract of a provider that downloads packages."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Fetches the files of a package into an empty directory. Raises `ProviderError`."""
+        """Download the files of a package into an empty directory.
+
+        Raises `ProviderError`.
+        """
         ...
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpacks verified files into an empty directory. Raises `ProviderError`, `OSError`."""
+        """Unpack verified files into an empty directory.
+
+        Raises `ProviderError`, `OSError`.
+        """
         ...
 
 
 @runtime_checkable
 class Finds(Protocol):
-    """A provider that knows packages that are installed already."""
+    """The contract of a provider that finds installed packages."""
 
     def installed(self, package: str) -> Path | None:
-        """The directory under which the package's programs lie; None if there is none."""
+        """Return the directory above the package's programs; None if it is not installed."""
         ...

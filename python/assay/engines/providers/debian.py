@@ -1,7 +1,7 @@
-"""Debian's packages, unpacked and never installed: that would start a server on the fixed port.
+"""Provides Debian packages, unpacked only: installing them would start a server.
 
-`package` is a name such as `postgresql-15`. Which version the archive has moves with its updates,
-so what was taken is recorded instead of pinned.
+`package` is a name such as `postgresql-15`. The archive's version changes with its updates, so the
+obtained version is recorded instead of pinned.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PATIENCE_S = 120.0
 PROGRAM_DIRECTORIES = ("bin", "sbin")
 APT_GET = Client(
     name="apt-get",
-    # Its sandbox's user cannot write into our directory, and would only be warned about.
+    # The user of apt's sandbox cannot write to the target directory, which only causes a warning.
     programs=(("apt-get", "-q", "-o", "APT::Sandbox::User=root"),),
     install="Debian's packages need Debian or one of its kin; choose another version",
     not_there=r"Unable to locate package|has no installation candidate|no longer has a Release"
@@ -39,7 +39,7 @@ class DebianProvider:
     """Provides packages of Debian; implements `Brings` and `Finds`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Downloads the package and the libraries of its and theirs that this host lacks."""
+        """Download the package, and the libraries it depends on that this host lacks."""
         wanted, seen = [package], {package}
         while wanted:
             APT_GET.run(["download", *wanted], into, tell)
@@ -49,13 +49,13 @@ class DebianProvider:
         return sorted(into.glob("*.deb"))
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpacks all packages over each other, as the file system would have them."""
+        """Unpack all packages into one directory, as in an installed file system."""
         for file in files:
             run_tool(["dpkg-deb", "--extract", str(file), str(home)])
         _check_libraries(home)
 
     def installed(self, package: str) -> Path | None:
-        """Above the first directory of programs that the installed package has."""
+        """Return the directory above the installed package's first directory of programs."""
         if not is_installed(package):
             return None
         paths = [
@@ -68,13 +68,13 @@ class DebianProvider:
 
 
 def _libraries(into: Path, package: str) -> list[str]:
-    """Packages of libraries that a downloaded package depends on, first alternatives only."""
+    """Return library packages that a downloaded package depends on; first alternatives only."""
     depends = [
         run_tool(["dpkg-deb", "--field", str(file), "Depends"])
         for file in into.glob(f"{package}_*.deb")
     ]
     names = [match[1] for part in ",".join(depends).split(",") if (match := _NAME.match(part))]
-    # Libraries of the C compiler's own are the host's: another one could not be mixed in.
+    # The C library must be the host's, because two cannot be mixed.
     return [name for name in names if name.startswith("lib") and name != "libc6"]
 
 
@@ -90,7 +90,7 @@ def is_installed(package: str) -> bool:
 
 
 def _check_libraries(home: Path) -> None:
-    """Asks the dynamic linker whether it finds all that the programs need."""
+    """Have the dynamic linker check that it finds all libraries of the programs."""
     programs = [p for where in PROGRAM_DIRECTORIES for p in home.rglob(f"{where}/*") if p.is_file()]
     # Some packages have not moved to /usr yet.
     places = [place for lib in ("usr/lib", "lib") for place in home.glob(f"{lib}/*-linux-gnu*")]
@@ -113,7 +113,10 @@ def _check_libraries(home: Path) -> None:
 
 
 def run_tool(command: list[str]) -> str:
-    """Run a tool of Debian; its output. Raises `ProviderError` with the mend if it fails."""
+    """Run a tool of Debian and return its output.
+
+    Raises `ProviderError` with the remedy if the tool fails.
+    """
     try:
         completed = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=PATIENCE_S

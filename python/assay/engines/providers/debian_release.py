@@ -1,8 +1,8 @@
-"""Debian's packages of another release than the host's, with that release's libraries and loader.
+"""Provides packages of another Debian release, with that release's libraries and loader.
 
-`package` is the release and the names of all packages, such as `sid acme-server libc6`: libraries
+`package` is the release and the names of all packages, such as `sid acme-server libc6`. Libraries
 of two releases cannot be mixed, so none is the host's. A program is executed by its release's
-loader (`program_of`). The archive is the one that the host's own apt is configured for.
+loader (`program_of`). The host's own apt configuration names the archive.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 ROOT = "apt"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-# Debian's own packages, without those of security, whose archive has no such release.
+# Debian's own archives, without the security archive, which does not have such releases.
 ARCHIVES = ("Created-By: Packages", "Origin: Debian", "Label: Debian")
-# Below a product's home: the loader, under the name of each program that it is to load. The kernel
-# calls a process by that name.
+# Directory below a product's home with the loader under the name of each program that it loads. The
+# kernel gives a process the file name of its loader.
 LOADERS = "loaders"
 PROGRAMS = ("usr/sbin/*", "usr/bin/*")
 LIBRARIES = "usr/lib/*-linux-gnu*"
 ELF = b"\x7fELF"
 APT_GET = Client(
     name="apt-get",
-    # Its sandbox's user cannot write into our directory, and would only be warned about.
+    # The user of apt's sandbox cannot write to the target directory, which only causes a warning.
     programs=(("apt-get", "-q", "-o", "APT::Sandbox::User=root"),),
     install="Debian's packages need Debian or one of its kin; choose another version",
     not_there=r"Unable to locate package|has no installation candidate|no longer has a Release"
@@ -45,7 +45,7 @@ class DebianReleaseProvider:
     """Provides packages of another Debian release; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Downloads the packages by an apt of its own, which knows this release alone."""
+        """Download the packages with a private apt configuration that has only this release."""
         release, *names = package.split()
         options = _private_apt(into / ROOT, release)
         APT_GET.run([*options, "update"], into, tell)
@@ -53,7 +53,7 @@ class DebianReleaseProvider:
         return sorted(into.glob("*.deb"))
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpacks all packages over each other, and names the loader after each program."""
+        """Unpack all packages into one directory, and copy the loader under each program's name."""
         for file in files:
             run_tool(["dpkg-deb", "--extract", str(file), str(home)])
         loader = _loader(home)
@@ -72,7 +72,10 @@ def program_of(home: Path, program: Path) -> list[str]:
 
 
 def _private_apt(root: Path, release: str) -> list[str]:
-    """Options of an apt with lists and sources of its own. Raises `ProviderError`."""
+    """Return options of an apt with private lists and sources.
+
+    Raises `ProviderError`.
+    """
     archives = run_tool(["apt-get", "indextargets", "--format", "$(REPO_URI)", *ARCHIVES])
     if not archives.split():
         raise UnavailableError(
@@ -91,7 +94,7 @@ def _private_apt(root: Path, release: str) -> list[str]:
         "Dir::Etc::SourceList": sources,
         "Dir::Etc::SourceParts": "/dev/null",
         "Acquire::Languages": "none",
-        # An archive that is kept as it was at a time has lists that are no longer of today.
+        # A snapshot archive has lists whose validity has expired.
         "Acquire::Check-Valid-Until": "false",
     }
     return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
@@ -113,7 +116,7 @@ def _loader(home: Path) -> Path:
 
 
 def _check(command: Sequence[str], home: Path) -> None:
-    """Asks the loader which libraries it takes; one of the host's would not fit the others."""
+    """Have the loader list the libraries that it uses; the host's would not fit the others."""
     loader, *rest = command
     listing = run_tool([loader, "--list", *rest])
     pairs = (line.partition(" => ") for line in listing.splitlines())

@@ -1,4 +1,4 @@
-"""Programs that are there already: what `--bin-dir` names."""
+"""Provides existing programs: the directory that `--bin-dir` names."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from assay.engines.providers.contract import ProviderError
 
 
 class DirectoryProvider:
-    """Provides the programs of a directory that the user names; implements `Finds`."""
+    """Provides programs in a directory that the user names; implements `Finds`."""
 
     def installed(self, package: str) -> Path:
-        """The directory itself. Raises `ProviderError` if there is none."""
+        """Return the directory itself.
+
+        Raises `ProviderError` if it does not exist.
+        """
         directory = Path(package).expanduser().absolute()
         if not directory.is_dir():
             raise ProviderError(f"{directory} is no directory: --bin-dir names one with programs.")

@@ -1,13 +1,13 @@
-"""Programs of Go modules, built by the `go` command with whatever proxies it is configured for.
+"""Builds programs of Go modules with the `go` command and its configured proxies.
 
-`package` is `path@version`, and after it the Debian packages of C libraries that the program is
-built with: `github.com/acme/server/cmd/server@v1.2.3 libicu-dev`. A word `MODULE@VERSION` raises a
-module that it depends on. Where no checksum database knows the program's version, `MODULE=SUM,SUM`
-pins its module and the go.mod of it, as `go.sum` has them. Modules, objects and the program are
-made within the directory that is given; no directory of the user's is touched.
+`package` is `path@version`, followed by Debian packages of C libraries for the build:
+`github.com/acme/server/cmd/server@v1.2.3 libicu-dev`. A word `MODULE@VERSION` raises the version of
+a dependency. If no checksum database has the program's version, `MODULE=SUM,SUM` pins the hashes of
+its module and go.mod, as in `go.sum`. Modules, objects and the program are made within the given
+directory; no directory of the user is touched.
 
-The program is built as a dependency of a module of ours, because `go install path@version` refuses
-modules that replace others: of a dependency what it replaces is left as it was published.
+The program is built as a dependency of a generated module. `go install path@version` refuses
+modules with replacements, while replacements of a dependency are ignored.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Tell
 
-# Building takes minutes of every core that there is; a host may have one, and a busy one.
+# Building takes minutes on all cores, and a host may have one busy core.
 BUILD_PATIENCE_S = 7200.0
 DOWNLOADING = "go: downloading "
 COMPILERS = {"CC": "gcc", "CXX": "g++"}
-# Directories of the build, within the one that is given.
+# Directories of the build within the given one.
 BUILT, MODULES, OBJECTS, LIBRARIES = "bin", "modules", "objects", "libraries"
 PROGRAM_DIRECTORY = "bin"
-# The version of the language is raised to what the program asks for.
+# Go raises this language version to the one that the program requires.
 MODULE_FILE, MODULE = "go.mod", "module built\n\ngo 1.21\n"
 SUMS_FILE, PINNED = "go.sum", "=h1:"
 
 
 def progress(output: str) -> tuple[str, float, str]:
-    """Phase, amount and unit of what `go` has said: modules that come, packages it compiles."""
+    """Return phase, amount and unit from the output of `go`: downloads, compiled packages."""
     lines = output.splitlines()
     packages = sum(not line.startswith("go: ") for line in lines)
     if not packages:
@@ -79,7 +79,7 @@ class GoProvider:
     """Provides programs built with Go; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Downloads the modules and builds the program, with its symbols."""
+        """Download the modules and build the program, with its symbols."""
         asked, *beside = package.split()
         path, _, version = asked.partition("@")
         raised = [word for word in beside if "@" in word]
@@ -96,7 +96,7 @@ class GoProvider:
         return sorted((into / BUILT).iterdir())
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Copies the programs."""
+        """Copy the programs."""
         programs = home / PROGRAM_DIRECTORY
         programs.mkdir()
         for file in files:
@@ -104,7 +104,7 @@ class GoProvider:
 
 
 def _sums(pinned: str, version: str) -> str:
-    """Lines of `go.sum` for `MODULE=SUM,SUM`; what is there is not asked of a database."""
+    """Return lines of `go.sum` for `MODULE=SUM,SUM`; pinned hashes need no checksum database."""
     module, _, sums = pinned.partition("=")
     of_module, of_go_mod = sums.split(",")
     return f"{module} {version} {of_module}\n{module} {version}/{MODULE_FILE} {of_go_mod}\n"
@@ -113,14 +113,15 @@ def _sums(pinned: str, version: str) -> str:
 def _environment(into: Path) -> dict[str, str]:
     """Return the environment of `go`: its directories, and the host's compilers.
 
-    Where modules come from is the user's to say (`go env -w`, GOPROXY).
+    The user configures the source of modules (`go env -w`, GOPROXY).
     """
     return {
         "GOBIN": str(into / BUILT),
         "GOPATH": str(into / MODULES),
         "GOMODCACHE": str(into / MODULES / "cache"),
         "GOCACHE": str(into / OBJECTS),
-        # It may be removed like any other directory, and names no place of this host.
+        # The module cache can be deleted like any directory, and the program contains no paths of
+        # this host.
         "GOFLAGS": "-modcacherw -trimpath",
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
@@ -129,7 +130,7 @@ def _environment(into: Path) -> dict[str, str]:
 
 
 def _check_compilers() -> None:
-    """Raises `ProviderError` without the compilers of C and C++: go would tell minutes later."""
+    """Raise `ProviderError` without C and C++ compilers, which go would report minutes later."""
     for variable, usual in COMPILERS.items():
         compiler = (os.environ.get(variable) or usual).split()[0]
         if shutil.which(compiler) is None:
@@ -140,10 +141,10 @@ def _check_compilers() -> None:
 
 
 def _brought(libraries: Sequence[str], into: Path, tell: Tell) -> dict[str, str]:
-    """Return compiler settings for libraries that this host has not installed.
+    """Return compiler settings for libraries that are not installed on this host.
 
-    Of Debian's packages the archives (`.a`) are linked, so that the program needs none of them
-    where it runs. Elsewhere the host must have the libraries, and compiling says what is missing.
+    The static archives (`.a`) of Debian packages are linked, so that the program runs without these
+    packages. On other systems the host must have the libraries; the compiler reports missing ones.
     """
     missing = [name for name in libraries if not is_installed(name)]
     if not missing or shutil.which("dpkg-query") is None:

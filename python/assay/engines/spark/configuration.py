@@ -1,4 +1,4 @@
-"""Settings of a cluster of ours: Spark's own by their names, and few that Spark has none for."""
+"""Settings of a private cluster: Spark's own by name, and a few of Assay's."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 WORKERS, CORES = "workers", "cores"
 COLLECTS = "spark.sql.cbo.enabled"
-# How many there are of each worker's; a worker is one executor that has all its cores.
+# Default numbers of workers and of cores per worker; a worker has one executor with all its cores.
 OF_OURS = {WORKERS: "2", CORES: "1"}
 DRIVER_MEMORY, EXECUTOR_MEMORY = "spark.driver.memory", "spark.executor.memory"
 HEAPS = {DRIVER_MEMORY: "768m", EXECUTOR_MEMORY: "640m"}
 WORKERS_MAX = 64
-# Where the cluster listens, keeps things and what it tells are ours to say.
+# Settings that Assay controls, such as ports, directories and reporting.
 OURS = (
     "spark.app.name",
     "spark.driver.bindAddress",
@@ -41,7 +41,7 @@ OURS = (
     "spark.ui.liveUpdate.period",
     "spark.ui.port",
 )
-# Names that Spark makes of parts, or hands on to others.
+# Prefixes of composed names, and of names that Spark passes to other components.
 OPEN = ("spark.hadoop.", "spark.executorEnv.", "spark.metrics.conf.", "spark.sql.catalog.")
 _OF_MODULES = re.compile(r"spark\.(?:rpc|shuffle|files)\.io\.\w+")
 _HEAP = re.compile(r"\d+[kmg]b?", re.IGNORECASE)
@@ -52,9 +52,9 @@ class Shape:
     """The size of a cluster: its workers, their cores and memory.
 
     Attributes:
-        workers: How many there are, with an executor each.
-        cores: Number of cores of each.
-        driver_heap, executor_heap: As Java takes them.
+        workers: Number of workers, each with one executor.
+        cores: Number of cores per worker.
+        driver_heap, executor_heap: Heap sizes in Java's notation.
     """
 
     workers: int
@@ -64,7 +64,7 @@ class Shape:
 
 
 def check(settings: Mapping[str, str], programs: Programs) -> None:
-    """Raises `EngineError` for a name that Spark does not know, or that is ours, with the mend."""
+    """Raise `EngineError` with a remedy for a setting that is unknown or controlled by Assay."""
     for name in settings:
         if name in OURS:
             instead = f"; how many executors there are is said by {WORKERS} and {CORES}"
@@ -92,7 +92,7 @@ def shape_of(settings: Mapping[str, str]) -> Shape:
 
 
 def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that belong to Spark itself, as its driver takes them."""
+    """Return the settings that belong to Spark itself, in its driver's form."""
     return {name: value for name, value in settings.items() if name not in OF_OURS}
 
 

@@ -1,4 +1,4 @@
-"""Connects to Spark over JDBC, and fills names and texts into SQL of files."""
+"""Connects to Spark over JDBC, and fills names and texts into SQL files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONF = Path(__file__).parent / "conf"
 DATABASE = "default"
 PORT_HIVE2 = 10000
 _SETTING = re.compile(r"[\w.-]+")
-# Where a driver serves its pages, if nothing else was said when it was started.
+# Default port of a driver's web interface.
 PORT_UI = 4040
 UI = "ui"
 FORM = (
@@ -32,15 +32,15 @@ FORM = (
 
 
 def url_of(host: str, port: int, database: str = DATABASE) -> str:
-    """The JDBC URL of a Thrift server."""
+    """Return the JDBC URL of a Thrift server."""
     return f"jdbc:hive2://{host}:{port}/{database}"
 
 
 def read_dsn(dsn: str) -> Address:
-    """The address that `hive2://HOST:PORT/DATABASE?ui=HOST:PORT&SETTING=VALUE` names.
+    """Return the address in `hive2://HOST:PORT/DATABASE?ui=HOST:PORT&SETTING=VALUE`.
 
     Raises:
-        EngineError: If the text is not a valid DSN. The message does not quote it.
+        EngineError: If the text is not a valid DSN. The error message does not quote it.
     """
     try:
         url = urlsplit(dsn)
@@ -60,7 +60,10 @@ def read_dsn(dsn: str) -> Address:
 
 
 def _place(place: str) -> list[str | int]:
-    """Host and port of a driver's pages. Raises `EngineError`."""
+    """Return host and port of a driver's web interface.
+
+    Raises `EngineError`.
+    """
     host, port = place.rsplit(":", 1) if ":" in place else (place, str(PORT_UI))
     if not host or "/" in place or not port.isdecimal():
         raise EngineError(
@@ -91,25 +94,28 @@ def set_statement(name: str, value: str) -> str:
 
 
 def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
+    """Return the SQL of a file in `conf/`."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def filled(file: str, /, **parts: str) -> str:
-    """The SQL of a file in `conf/` with its fields filled as they are."""
+    """Return the SQL of a file in `conf/` with its fields filled in unquoted."""
     return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
-    """A name, quoted."""
+    """Return a quoted name."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def text_of(text: str) -> str:
-    """A text, quoted."""
+    """Return a quoted text."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def run(link: Link, statement: str) -> None:
-    """Executes a statement. Raises `EngineError` with it."""
+    """Execute a statement.
+
+    Raises `EngineError` with the statement.
+    """
     execute(link, statement, "Spark")

@@ -1,7 +1,7 @@
-"""Counts executors' work by worker: sums over all tasks since the driver began.
+"""Counts executors' work by worker: sums over all tasks since the driver's start.
 
-A stage that has ended is read once, task by task, and its sums are kept. One that runs is read
-anew each time, so that what its running tasks have told by their heartbeats counts, too.
+A completed stage is read once, task by task, and its sums are kept. A running stage is read again
+each time, to include what its tasks reported by heartbeat.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 NODES = "nodes"
-# States in which nothing of a stage changes any more, and in which nothing of it was done.
+# States of stages that no longer change, and of stages that were never executed.
 ENDED, UNDONE = ("COMPLETE", "FAILED"), ("SKIPPED",)
-# More than a stage can have here.
+# Upper bound of tasks per stage.
 TASKS_MAX = 1_000_000
-# A driver hears of the end of tasks a little later than whoever waits for the answer.
+# A driver is notified of ended tasks slightly later than the client receives the answer.
 SETTLE_S = 0.03
 MEMORY = "ProcessTreeJVMRSSMemory"
-# Where a task's figures stand below it; an empty path: in the task itself.
+# Paths of figures in a task's JSON; an empty path is the task itself.
 FIGURES: dict[str, tuple[str, ...]] = {
     "remoteBlocksFetched": ("taskMetrics", "shuffleReadMetrics"),
     "remoteBytesRead": ("taskMetrics", "shuffleReadMetrics"),
@@ -45,7 +45,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "diskBytesSpilled": ("taskMetrics",),
     "schedulerDelay": (),
 }
-# The same word stands for what was read of the data and of what others shuffled.
+# Spark uses the same key for rows read from data and for rows read from shuffles.
 RECORDS = {
     "inputRecords": ("taskMetrics", "inputMetrics"),
     "shuffleRecordsRead": ("taskMetrics", "shuffleReadMetrics"),
@@ -57,25 +57,25 @@ Sums = dict[str, dict[str, float]]
 
 
 class SparkCounters:
-    """Reads Spark's counters; implements `CounterReader`. Belongs to one thread.
+    """Reads Spark's counters from one thread; implements `CounterReader`.
 
     Args:
-        address: Address of a cluster; one whose driver's pages are not known tells nothing.
+        address: Address of a cluster; without its driver's web address there are no counters.
     """
 
     def __init__(self, address: Address) -> None:
         self._address = address
         self._rest = Rest(*address["ui"]) if "ui" in address else None
         self._ended: Sums = {}
-        # The first stage that was not looked at; a driver of others may have had thousands before.
+        # First stage that was not read yet; a running driver may have thousands of earlier ones.
         self._next: int | None = 0 if address["ours"] else None
         self._open: set[int] = set()
 
     def read(self) -> list[Row]:
-        """Rows of (source, object, counter, value), as the driver has them now.
+        """Return the driver's current counters as rows of (source, object, counter, value).
 
         Raises:
-            OSError: If the driver does not answer, or tells what is not understood.
+            OSError: If the driver does not answer, or its answer cannot be parsed.
         """
         if self._rest is None:
             return []
@@ -90,7 +90,7 @@ class SparkCounters:
             raise OSError(f"what Spark's driver tells cannot be read: {error!r}") from error
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         if self._rest is not None:
             self._rest.close()
 
@@ -104,7 +104,7 @@ class SparkCounters:
         return added([self._ended, running])
 
     def _look(self, rest: Rest, running: Sums) -> bool:
-        """Reads stages that are new or not ended; whether some still run."""
+        """Read stages that are new or running; return True if some still run."""
         for number in sorted(self._open):
             self._stage(rest, number, running)
         if self._next is None:
@@ -115,7 +115,7 @@ class SparkCounters:
         return bool(self._open)
 
     def _stage(self, rest: Rest, number: int, running: Sums) -> bool:
-        """Reads a stage, all attempts of it; whether there is one of this number."""
+        """Read all attempts of a stage; return True if a stage of this number exists."""
         attempts = rest.get(f"stages/{number}?details=false")
         if attempts is None:
             return False
@@ -158,7 +158,7 @@ def task_sums(tasks: Iterable[Mapping[str, Any]]) -> Sums:
 
 
 def added(parts: Iterable[Sums]) -> Sums:
-    """The sum of sums, by executor and counter. Pure."""
+    """Return the sum of several sums, by executor and counter."""
     whole: Sums = {}
     for part in parts:
         for executor, own in part.items():

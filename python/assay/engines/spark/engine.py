@@ -1,4 +1,4 @@
-"""Spark: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Spark: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class SparkEngine(OwnTables):
         self._programs: Programs | None = None
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product with what it takes to start it fast: Java, and an archive of its classes."""
+        """Return the product, with Java and an archive of its classes for a fast start."""
         product = obtain(self._facts, wanted, tell)
         java = find_java(wanted.cache, tell, "Spark")
         plain = Programs(find_home(product), java)
@@ -74,14 +74,14 @@ class SparkEngine(OwnTables):
         return replace(product, version=plain.version)
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Refuses names that this Spark does not know."""
-        # Names stand in its jars, which no Java has to read.
+        """Raise an error for settings that this Spark does not have."""
+        # The names are read from Spark's jars, without running Java.
         configuration.check(settings, Programs(find_home(product), Path("java")))
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private cluster; tables that are in `place.data` are there again."""
+        """Start a private cluster; tables in `place.data` are registered again."""
         del product
         programs = self._obtained()
         configuration.check(settings, programs)
@@ -89,15 +89,15 @@ class SparkEngine(OwnTables):
         return start_cluster(programs, place, given, launcher)
 
     def address(self, dsn: str) -> Address:
-        """The address of a running Thrift server."""
+        """Return the address of a running Thrift server."""
         return read_dsn(dsn)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """A DSN whose sessions have these settings beside those that it says already."""
+        """Return a DSN whose sessions have these settings in addition to its own."""
         return f"{dsn}{'&' if '?' in dsn else '?'}{urlencode(settings)}" if settings else dsn
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
-        """Starts a bridge that has Spark's own driver of JDBC, or the one that was named."""
+        """Start a bridge with Spark's own JDBC driver, or with the requested one."""
         java = find_java(bridging.cache)
         if bridging.drivers:
             drivers = [find_driver(named, bridging.cache) for named in bridging.drivers]
@@ -107,7 +107,10 @@ class SparkEngine(OwnTables):
         return {**address, "socket": str(start_bridge(bridging.launcher, java, drivers))}
 
     def attach(self, address: Address) -> Instance:
-        """Connects. Raises `EngineError` with the server's message and what to do about it."""
+        """Connect to the server.
+
+        Raises `EngineError` with the server's message and what to do about it.
+        """
         try:
             link = Link.connect(address)
         except BridgeError as error:
@@ -115,16 +118,16 @@ class SparkEngine(OwnTables):
         return Instance({}, link, address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `4.3.0`."""
+        """Return Spark's version, such as `4.3.0`."""
         ((version,),) = instance.handle.text(file_text("version.sql"))
         return str(version).split()[0]
 
     def loads(self, instance: Instance) -> bool:
-        """Only into clusters of ours: what a running one has is asked as it is."""
+        """Return True for a private cluster; a running cluster's data are queried as they are."""
         return bool(instance.address["ours"])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -137,11 +140,11 @@ class SparkEngine(OwnTables):
         return {**given, **of_session, **{name: str(value) for name, value in shape.items()}}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """The driver, the master and the workers; an executor is a child of its worker."""
+        """Return pids of driver, master and workers; executors are children of workers."""
         return tuple(instance.address.get("pids", {}).values())
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
-        """The driver, which plans and gathers, with the master of ours; then the workers."""
+        """Return the driver, with the master of a private cluster, and then the workers."""
         pids: dict[str, int] = dict(instance.address.get("pids", {}))
         if not pids:
             return _nodes_of_others(instance)
@@ -149,24 +152,27 @@ class SparkEngine(OwnTables):
         return (first, *(Node(name, "worker", HOST, (pid,)) for name, pid in pids.items()))
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one."""
+        """Run the statements one by one."""
         tables.run_script(instance, sql)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Writes a table's files, as many as there are cores to read them."""
+        """Write a table's files, one for each core that reads them."""
         del streams
         tables.load(instance, table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table, as Spark counts them and as its files say."""
+        """Return a table's rows, counted by Spark and compared with its files."""
         return tables.count(instance, table)
 
     def finish_load(self, instance: Instance) -> None:
-        """Writes the files out. Sizes are known by them; see README for statistics."""
+        """Flush the files to disk.
+
+        The files give table sizes; see README for statistics.
+        """
         tables.write_out(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One session of the driver a client, all through one bridge."""
+        """Return one session of the driver per client, all through one bridge."""
         config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
@@ -179,7 +185,7 @@ class SparkEngine(OwnTables):
         return SparkPlans(instance.address)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the driver's account of one execution."""
+        """Parse the driver's report of one execution."""
         return normalised(text, operation, statement, native)
 
     def _obtained(self) -> Programs:
@@ -189,7 +195,10 @@ class SparkEngine(OwnTables):
 
 
 def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
-    """Fetch a page of the driver; None if its place is not known. Raises `EngineError`."""
+    """Fetch a page of the driver; None if its address is not known.
+
+    Raises `EngineError`.
+    """
     if "ui" not in instance.address:
         return None
     host, port = instance.address["ui"]
@@ -203,7 +212,7 @@ def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def _nodes_of_others(instance: Instance) -> tuple[Node, ...]:
-    """The driver and the workers that have executors of it; none if its pages are not known."""
+    """Return the driver and workers with its executors; empty if its web address is not known."""
     executors = [
         executor for executor in _fetched(instance, "executors") or [] if executor["isActive"]
     ]
@@ -216,5 +225,5 @@ def _nodes_of_others(instance: Instance) -> tuple[Node, ...]:
 
 
 def engine(facts: EngineFacts) -> SparkEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return SparkEngine(facts)

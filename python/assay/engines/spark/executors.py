@@ -1,4 +1,4 @@
-"""Maps executors to workers, which are a cluster's nodes beside its driver."""
+"""Maps executors to workers, which are a cluster's nodes besides its driver."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ DRIVER = "driver"
 def workers_of(
     executors: Iterable[Mapping[str, Any]], address: Address
 ) -> dict[str, tuple[str, str]]:
-    """Name and host of the node of each executor, by the executor's id. Pure.
+    """Return name and host of each executor's node, by the executor's id.
 
-    Workers of ours have numbers, found by the port of their pages. Those of others are called by
-    host and port of these, or by the executor's own host where its worker has none.
+    Workers of a private cluster have numbers, identified by their web interface's port. Other
+    workers are named by host and port of their web interface, or by the executor's host if the
+    worker has none.
 
     Args:
-        executors: As the driver tells them.
+        executors: Executors in the driver's JSON.
         address: Address of the cluster.
     """
     pages: list[int] = address.get("worker_pages", [])

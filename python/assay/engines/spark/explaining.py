@@ -1,4 +1,4 @@
-"""Asks Spark for plans: statements are executed, and the driver reports each operator."""
+"""Reads plans from Spark: executes statements, and reads each operator's report from the driver."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LIMIT_MIN_S, PATIENCE_S, LOOK_S = 0.001, 5.0, 0.05
 
 
 class SparkPlans:
-    """Reads plans of Spark; implements `PlanReader`. Belongs to one thread.
+    """Reads plans of Spark from one thread; implements `PlanReader`.
 
     Args:
-        address: Address of a cluster; of one that is not ours plans have estimates only.
+        address: Address of a cluster; plans have only estimates if it is not a private cluster.
     """
 
     def __init__(self, address: Address) -> None:
@@ -43,7 +43,7 @@ class SparkPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes statements one by one: Spark has no transactions to roll back."""
+        """Explain statements by executing them one by one; Spark has no transactions."""
         failure: str | None = None
         for text, values in statements:
             begun_s = time.monotonic()
@@ -55,14 +55,14 @@ class SparkPlans:
             yield Explained(native, reason, time.monotonic() - begun_s)
 
     def close(self) -> None:
-        """Ends both connections."""
+        """Close both connections."""
         self._rest.close()
         self._link.close()
 
     def _explained(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
-        """The plan in Spark's own words, or why there is none."""
+        """Return the plan in Spark's own form, or the reason why there is none."""
         asked, given = bound(split(text)[0], values)
         is_over = threading.Event()
         try:
@@ -82,7 +82,7 @@ class SparkPlans:
         return json.dumps({"planDescription": "\n".join(str(row["plan"]) for row in rows)})
 
     def _last(self) -> int:
-        """The number of the newest execution; -1: there is none."""
+        """Return the number of the latest execution; -1 without any."""
         return max((int(execution["id"]) for execution in self._executions()), default=-1)
 
     def _executions(self) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ class SparkPlans:
         return list(executions or [])
 
     def _execution(self, before: int) -> dict[str, Any] | None:
-        """Return the driver's account of the one execution since, once it is whole."""
+        """Return the driver's report of the one execution since `before`, once it is complete."""
         deadline_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline_s:
             since = [execution for execution in self._executions() if int(execution["id"]) > before]
@@ -103,7 +103,7 @@ class SparkPlans:
 
     @contextmanager
     def _limited(self, limit_s: float, is_over: threading.Event) -> Iterator[None]:
-        """Cancels what is executed when the time is over; then the event is set."""
+        """Cancel the statement when its time is over, and then set the event."""
 
         def end() -> None:
             is_over.set()

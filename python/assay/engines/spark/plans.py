@@ -1,7 +1,7 @@
 """Turns Spark's report of an execution into a plan tree.
 
-The plan as `EXPLAIN FORMATTED` writes it has the tree, and what each operator does; the driver's
-graph of the execution has the same tree with what was counted.
+The text of `EXPLAIN FORMATTED` has the tree and a description of each operator. The driver's graph
+of the execution has the same tree with counters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CODE = "WholeStageCodegen"
 ROWS, WRITTEN = "number of output rows", "shuffle records written"
 SPILLED = "spill size"
 ESTIMATED = "it was not executed, and Spark estimates rows only where its CBO has statistics"
-# Operators by the beginnings of Spark's words; the first that fits counts.
+# Operators by prefix of Spark's names; the first match is used.
 OPERATORS = (
     ("Scan ", "scan"),
     ("LocalTableScan", "values"),
@@ -50,7 +50,7 @@ OPERATORS = (
     ("Expand", "other"),
     ("Execute", "modify"),
 )
-# What an operator is about, among the lines that are written of it.
+# Lines of an operator's description that hold its condition.
 CONDITIONS = ("Left keys", "Right keys", "Join condition", "Condition", "Keys", "Arguments")
 _LINE = re.compile(r"^(?P<lead>[\s:+|-]*)(?:\* )?(?P<name>\S.*?) \((?P<id>\d+)\)\s*$")
 _DETAIL = re.compile(r"^\((\d+)\) ")
@@ -63,7 +63,7 @@ _NUMBER = re.compile(r"[\d,]+")
 
 @dataclass
 class _Written:
-    """An operator as the text has it."""
+    """An operator in the text."""
 
     number: int
     name: str
@@ -77,7 +77,7 @@ def normalised(native_text: str, operation: str, statement: int, native: str) ->
     """Return the plan from the document that `explaining` captured.
 
     Raises:
-        ValueError: If the document is not understood.
+        ValueError: If the document cannot be parsed.
     """
     try:
         document: dict[str, Any] = json.loads(native_text)
@@ -113,12 +113,12 @@ class _Counted:
         self._taken: set[int] = set()
 
     def root(self) -> int | None:
-        """The operator that no other one takes rows from."""
+        """Return the operator whose rows no other operator reads."""
         taken = {node for some in self.inputs.values() for node in some}
         return min((node for node in self.nodes if node not in taken), default=None)
 
     def take(self, name: str, among: Iterable[int]) -> int | None:
-        """Return the number of the first free node of a name; None if all are taken."""
+        """Return the number of the first unused node of a name; None if all are used."""
         for node in among:
             if node not in self._taken and str(self.nodes[node]["nodeName"]).strip() == name:
                 self._taken.add(node)
@@ -126,7 +126,7 @@ class _Counted:
         return None
 
     def metrics(self, node: int | None) -> dict[str, str]:
-        """Return a node's metrics, as the driver writes them."""
+        """Return a node's metrics as text in the driver's format."""
         metrics = [] if node is None else self.nodes[node]["metrics"]
         return {str(metric["name"]): str(metric["value"]) for metric in metrics}
 
@@ -148,7 +148,7 @@ def _tree(text: str, counted: _Counted) -> PlanNode:
 
 
 def _written(lines: Iterable[str]) -> list[_Written]:
-    """The operators of a drawing, those at its top; an adaptive plan's last one is taken."""
+    """Return the root operators of a plan text; for an adaptive plan, of its final version."""
     roots: list[_Written] = []
     above: list[_Written] = []
     for line in lines:
@@ -167,7 +167,7 @@ def _written(lines: Iterable[str]) -> list[_Written]:
 
 
 def _details(text: str) -> dict[int, dict[str, str]]:
-    """Return the details of each operator below the drawing, by its number."""
+    """Return the details of each operator from below the tree, by its number."""
     details: dict[int, dict[str, str]] = {}
     own: dict[str, str] | None = None
     for line in text.splitlines():
@@ -191,7 +191,7 @@ def _node(
     own = counted.take(written.name, among)
     below = [] if own is None else counted.inputs.get(own, [])
     children = [_node(child, below, counted, details, hosted) for child in written.children]
-    # The side that is built is named; the other one is the outer.
+    # The text names the build side; the other side is the outer.
     if "BuildLeft" in written.says and len(children) > 1:
         children.reverse()
     for subquery in hosted.get(written.number, []):
@@ -225,7 +225,7 @@ def _number(text: str | None) -> float | None:
 
 
 def _bytes(text: str | None) -> int | None:
-    """Bytes of a size as the driver writes it; of several the first, which is their sum."""
+    """Return bytes of a size in the driver's format; of several the first, which is the total."""
     match = _SIZE.search(text or "")
     return (
         None if match is None else round(float(match[1].replace(",", "")) * _BYTES[match[2] or ""])

@@ -1,7 +1,7 @@
-"""Spark's programs: where its jars are, and how one of its processes is started in Java.
+"""Finds Spark's jars, and makes the Java commands of its processes.
 
-Processes are started without Spark's own scripts, each of which would start a Java of its own only
-to find out the command line.
+Processes are started without Spark's scripts, which start an extra Java only to build the command
+line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _CORE = re.compile(r"spark-core_(?P<scala>[\d.]+)-(?P<version>\d[\w.-]*)\.jar")
-# Where settings have their names: the configuration of Spark itself, and of its SQL.
+# Classes with names of settings: the configuration of Spark itself, and of its SQL.
 _NAMED_IN = re.compile(
     r"org/apache/spark/(?:internal/config/|sql/internal/(?:Static)?SQLConf\$|"
     r"network/util/TransportConf|sql/hive/HiveUtils\$).*\.class|"
@@ -28,7 +28,7 @@ _NAMED_IN = re.compile(
 )
 _NAMED_JARS = ("spark-core", "spark-catalyst", "spark-sql-api", "spark-hive_", "spark-network")
 _NAME = re.compile(rb"(?<![\w.])spark(?:\.[A-Za-z][\w-]*)+")
-# Packages of Java that Spark reaches into, as its own launcher opens them.
+# Java packages that Spark accesses internally, opened as by its own launcher.
 _OPENED = (
     "java.base/java.lang",
     "java.base/java.lang.invoke",
@@ -46,7 +46,7 @@ _OPENED = (
     "java.base/sun.util.calendar",
     "java.security.jgss/sun.security.krb5",
 )
-# What the driver of JDBC needs of Spark's jars.
+# Jars of Spark that its JDBC driver needs.
 _JDBC = (
     "hive-jdbc-*",
     "hive-service-rpc-*",
@@ -79,10 +79,9 @@ class Programs:
     """An installed Spark.
 
     Attributes:
-        home: Its directory, which has `jars`.
-        java: The program that runs it.
-        classes: An archive of classes that Java maps instead of reading them; None if there is
-            none.
+        home: Directory that contains `jars`.
+        java: Path of the Java program.
+        classes: Archive of classes that Java maps instead of loading them; None without one.
     """
 
     home: Path
@@ -91,36 +90,36 @@ class Programs:
 
     @property
     def version(self) -> str:
-        """The version, such as `4.3.0`."""
+        """Return Spark's version, such as `4.3.0`."""
         return self._core["version"]
 
     @property
     def class_path(self) -> str:
-        """The one that its workers give to executors, so that one archive fits all."""
+        """Return the class path that workers give to executors, so that one archive fits all."""
         logging = [str(jar) for jar in sorted(self._jars.glob("slf4j-api-*.jar"))]
         return ":".join([f"{self.home}/conf", *logging, f"{self._jars}/*"])
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of every process of Spark."""
+        """Return the environment of every Spark process."""
         return {
             "LANG": "C.UTF-8",
             "SPARK_HOME": str(self.home),
             "SPARK_SCALA_VERSION": self._core["scala"],
             "JAVA_HOME": str(self.java.resolve().parents[1]),
-            # Pages and requests would else be served to other hosts.
+            # Otherwise web pages and requests would be served to other hosts.
             "SPARK_LOCAL_IP": HOST,
             "SPARK_PUBLIC_DNS": HOST,
         }
 
     @property
     def shared(self) -> list[str]:
-        """Options of Java that every process of it, executors included, is started with."""
+        """Return Java options for every process, including executors."""
         archive = [f"-XX:SharedArchiveFile={self.classes}"] if self.classes else []
         return ["-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xlog:disable", *archive]
 
     def command(self, heap: str, main: list[str], properties: dict[str, str]) -> list[str]:
-        """The command line of one process: its heap, its class with arguments, its properties."""
+        """Return the command of one process with its heap, main class, arguments and properties."""
         opened = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]
         definitions = [f"-D{name}={value}" for name, value in properties.items()]
         reached = ["-Djdk.reflect.useDirectMethodHandle=false", f"-Xmx{heap}"]
@@ -128,7 +127,10 @@ class Programs:
         return [*java, "-cp", self.class_path, *main]
 
     def jdbc(self) -> list[Path]:
-        """The driver of JDBC and what it needs. Raises `EngineError` if it is not there."""
+        """Return the JDBC driver and its dependencies.
+
+        Raises `EngineError` if the driver does not exist.
+        """
         jars = [jar for name in _JDBC for jar in sorted(self._jars.glob(f"{name}.jar"))]
         if not any(jar.name.startswith("hive-jdbc") for jar in jars):
             raise EngineError(
@@ -139,7 +141,7 @@ class Programs:
 
     @cached_property
     def settings(self) -> frozenset[str]:
-        """Names of the settings that this Spark knows, as they stand in its classes."""
+        """Return names of the settings that this Spark has, read from its classes."""
         jars = [jar for name in _NAMED_JARS for jar in self._jars.glob(f"{name}*.jar")]
         names: set[str] = set()
         for jar in jars:
@@ -162,7 +164,10 @@ class Programs:
 
 
 def find_home(product: Product) -> Path:
-    """The directory that has `jars`, below a product's home. Raises `EngineError`."""
+    """Return the directory below a product's home that contains `jars`.
+
+    Raises `EngineError`.
+    """
     if product.home is None:
         raise EngineError(
             "Spark has no programs here: install it first with `assay engines install`."

@@ -1,6 +1,6 @@
-"""Reads Spark's HTTP interfaces: its master's state, and its driver's monitoring.
+"""Reads Spark's HTTP interfaces: its master's state, and its driver's monitoring API.
 
-Both are read without a library of Spark's, from addresses of the cluster only.
+Both interfaces are read without a Spark library, and only from addresses of the cluster.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ OK, MISSING = 200, 404
 
 
 class Rest:
-    """The monitoring interface of one driver, over one connection. Belongs to one thread.
+    """The monitoring API of one driver, over one connection, for one thread only.
 
     Args:
-        host, port: Where the driver serves its pages.
+        host, port: Address of the driver's web interface.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -25,7 +25,10 @@ class Rest:
         self._application: str | None = None
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        """Get a path below the application; None if there is none. Raises `OSError`."""
+        """Get a path below the application; None if it does not exist.
+
+        Raises `OSError`.
+        """
         if self._application is None:
             applications = self._asked("/api/v1/applications")
             if not applications:
@@ -34,14 +37,14 @@ class Rest:
         return self._asked(f"/api/v1/applications/{self._application}/{path}")
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._line.close()
 
     def _asked(self, path: str) -> Any:  # noqa: ANN401 - JSON
         try:
             answer, body = self._got(path)
         except (http.client.HTTPException, OSError):
-            # A line that was idle for long is closed by the other side.
+            # The server closes a connection that was idle for long.
             self._line.close()
             try:
                 answer, body = self._got(path)
@@ -61,7 +64,10 @@ class Rest:
 
 
 def fetch(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
-    """Fetch one page of a driver. Raises `OSError`, and `ValueError` for what is no JSON."""
+    """Fetch one page of a driver.
+
+    Raises `OSError`, and `ValueError` if the answer is not JSON.
+    """
     rest = Rest(host, port)
     try:
         return rest.get(path)

@@ -1,4 +1,4 @@
-"""Starts a private cluster: its master, its workers, and the driver that is asked over JDBC."""
+"""Starts a private cluster: its master, its workers, and the driver with its JDBC server."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ MASTER = "master"
 MASTER_CLASS = "org.apache.spark.deploy.master.Master"
 WORKER_CLASS = "org.apache.spark.deploy.worker.Worker"
 DRIVER_CLASS = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
-# Of processes that only tell others what to do.
+# Heap of processes that only coordinate others.
 SMALL_HEAP = "128m"
-# Below `place.data`: the tables. Below the launcher's scratch: what goes with the processes.
+# Directory of tables below `place.data`. The other directories are below the launcher's scratch
+# directory and last as long as the processes.
 LAKE, WORK, LOCAL, HOME = "lake", "work", "local", "home"
 PORT_TAKEN = ("Address already in use", "BindException", "could not bind", "Could not bind")
 START_PATIENCE_S, STOP_GRACE_S, LOOK_S = 180.0, 20.0, 0.05
 MEBIBYTES = {"k": 1 / 1024, "m": 1, "g": 1024}
-# What a worker holds back beyond the heap of its executor, as Spark reckons it.
+# Memory that a worker reserves beyond its executor's heap, by Spark's own formula.
 BESIDE_HEAP_MIB, BESIDE_HEAP_SHARE = 384, 1.1
 
 
 def start_cluster(
     programs: Programs, place: Place, settings: Mapping[str, str], launcher: Launcher
 ) -> Address:
-    """Starts a cluster on `place` and returns its address once all executors are there.
+    """Start a cluster on `place` and return its address once all executors are registered.
 
     Raises:
-        EngineError: If a process ends. The message has its last output.
+        EngineError: If a process ends. The error message has its last output.
     """
     shape, scratch = shape_of(settings), launcher.scratch
     lake = place.data / LAKE
@@ -96,7 +97,10 @@ def _started(
     launcher: Launcher,
     address: Address,
 ) -> str | None:
-    """Starts all processes; last words of one that ended instead. Raises `EngineError`."""
+    """Start all processes; return the last output of one that ended instead, or None.
+
+    Raises `EngineError`.
+    """
     scratch = launcher.scratch
     temporary = {"java.io.tmpdir": str(scratch / LOCAL), "user.timezone": "UTC"}
     environment = programs.environment | {"HOME": str(scratch / HOME)}
@@ -110,7 +114,7 @@ def _started(
     page = ["--webui-port", str(address["master_page_port"])]
     quiet = {"spark.master.rest.enabled": "false"}
     pids = {MASTER: node(MASTER, SMALL_HEAP, [MASTER_CLASS, *listens, *page], quiet)}
-    # What asks a master too early asks again after many seconds only.
+    # A worker that contacts the master too early retries only after many seconds.
     if output := _await(lambda: bool(_workers(address)[0]), launcher, "the master"):
         return output
     url = f"spark://{HOST}:{address['master_port']}"
@@ -141,7 +145,7 @@ def _driver_properties(
     address: Address,
     scratch: Path,
 ) -> dict[str, str]:
-    """Return the properties of the driver and its executors; ours override the user's."""
+    """Return the properties of the driver and its executors; Assay's override the user's."""
     given = spark_settings(settings)
     of_java = " ".join(programs.shared)
     also = given.pop("spark.executor.extraJavaOptions", "")
@@ -153,7 +157,7 @@ def _driver_properties(
         "spark.driver.port": str(address["driver_port"]),
         "spark.ui.port": str(address["ui"][1]),
         "spark.ui.showConsoleProgress": "false",
-        # What a driver tells of its stages is as they stand, not as they stood.
+        # The driver then reports the current state of its stages, not a delayed one.
         "spark.ui.liveUpdate.period": "0",
         "spark.log.level": "WARN",
         "spark.sql.catalogImplementation": "in-memory",
@@ -173,7 +177,7 @@ def _held_mib(shape: Shape) -> int:
 
 
 def _workers(address: Address) -> tuple[bool, int]:
-    """Return whether the master reports its state, and how many workers are alive."""
+    """Return True if the master reports its state, and the number of live workers."""
     try:
         state = master_state(HOST, address["master_page_port"])
     except OSError:
@@ -203,7 +207,10 @@ def _listens(address: Address) -> bool:
 
 
 def _await(is_there: Callable[[], bool], launcher: Launcher, what: str) -> str | None:
-    """None once it is there; last words of what ended instead. Raises `EngineError`."""
+    """Return None once the condition holds, or the last output of a process that ended.
+
+    Raises `EngineError`.
+    """
     deadline_s = time.monotonic() + START_PATIENCE_S
     while not is_there():
         if (output := launcher.last_words()) is not None:

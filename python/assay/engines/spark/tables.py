@@ -1,7 +1,7 @@
-"""Tables as Parquet files in a directory, which each new driver has to register.
+"""Tables are Parquet files in a directory, which each new driver must register.
 
-Spark keeps what it knows of tables in its driver's memory, so nothing that is kept says where they
-lie, and the directory can be copied and moved. Columns and types are those of the files.
+Spark keeps its table catalogue in the driver's memory. No file contains a path, so the directory
+can be copied and moved. The files define columns and types.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import Instance
     from assay.engines.loading import ArrowStream
 
-# What a type of Arrow is called, where it is neither a decimal number nor a list.
+# Spark's names of Arrow types, except decimals and lists.
 NAMES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (pa.types.is_boolean, "boolean"),
     (pa.types.is_int8, "tinyint"),
@@ -45,13 +45,19 @@ NAMES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
 
 
 def run_script(instance: Instance, sql: str) -> None:
-    """Runs statements of a schema one by one. Raises `EngineError` with the one at fault."""
+    """Run statements of a schema one by one.
+
+    Raises `EngineError` with the failed statement.
+    """
     for statement in split(sql):
         run(instance.handle, statement)
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Writes a table's files and registers it with Spark. Raises `EngineError`."""
+    """Write a table's files and register it with Spark.
+
+    Raises `EngineError`.
+    """
     lake, shape = lake_of(instance), instance.address["shape"]
     run(instance.handle, filled("drop_table.sql", table=name_of(table)))
     write_table(lake, table, rows, shape["workers"] * shape["cores"])
@@ -59,7 +65,10 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Rows of a table, as Spark counts them. Raises `EngineError`."""
+    """Return the number of rows of a table, counted by Spark.
+
+    Raises `EngineError`.
+    """
     ((counted,),) = instance.handle.text(filled("count.sql", table=name_of(table)))
     rows, stored = int(counted or -1), count_rows(lake_of(instance), table)
     if rows != stored:
@@ -68,27 +77,39 @@ def count(instance: Instance, table: str) -> int:
 
 
 def register(link: Link, lake: Path) -> None:
-    """Registers all existing tables with a new driver. Raises `EngineError`."""
+    """Register all existing tables with a new driver.
+
+    Raises `EngineError`.
+    """
     for folder in sorted(lake.iterdir()):
         if table_files(lake, folder.name):
             run(link, _creation(lake, folder.name))
 
 
 def gather_statistics(link: Link, lake: Path) -> None:
-    """Counts rows and values of all tables for the optimiser. Raises `EngineError`."""
+    """Count rows and values of all tables for the optimiser.
+
+    Raises `EngineError`.
+    """
     for folder in sorted(lake.iterdir()):
         run(link, filled("analyze.sql", table=name_of(folder.name)))
 
 
 def lake_of(instance: Instance) -> Path:
-    """The directory of all tables. Raises `EngineError` where it is not ours."""
+    """Return the directory of all tables.
+
+    Raises `EngineError` if the cluster is not private.
+    """
     if "lake" not in instance.address:
         raise EngineError(OwnTables.no_tables)
     return Path(instance.address["lake"])
 
 
 def type_name(kind: pa.DataType) -> str:
-    """Return Spark's name of a Parquet type. Raises `EngineError` if it has none."""
+    """Return Spark's name of a Parquet type.
+
+    Raises `EngineError` if Spark has no such type.
+    """
     if pa.types.is_decimal(kind):
         return f"decimal({kind.precision}, {kind.scale})"
     for is_it, name in NAMES:
@@ -106,7 +127,7 @@ def _creation(lake: Path, table: str) -> str:
 
 
 def write_out(instance: Instance) -> None:
-    """Waits until all files are on the disk."""
+    """Wait until all files are on disk."""
     for file in lake_of(instance).rglob("*.parquet"):
         descriptor = os.open(file, os.O_RDONLY)
         try:

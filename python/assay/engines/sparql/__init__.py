@@ -1,1 +1,1 @@
-"""Any endpoint of SPARQL that runs already."""
+"""Any running SPARQL endpoint."""

@@ -1,4 +1,4 @@
-"""Any endpoint of SPARQL, as its owner runs it; see `assay.engines.contract`."""
+"""Any running SPARQL endpoint; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ class SparqlEngine(EndpointEngine):
 
 
 def engine(facts: EngineFacts) -> SparqlEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return SparqlEngine(facts)

@@ -1,8 +1,8 @@
 """Addresses of an endpoint: the URL of `--dsn`, and the settings of the driver's sessions.
 
 Keys of an address: `host`, `port`, `tls` (`mode` and `ca`, or None), `query`, `update` and `store`
-(what of a URL follows the port; the last two may be None), `method`, `results`, `authorization` (a
-header, which may hold a password) and `graph` (the default graph, or None).
+(URL paths; the last two may be None), `method`, `results`, `authorization` (a header, which may
+hold a password) and `graph` (the default graph, or None).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 USER_VARIABLE, PASSWORD_VARIABLE = "SPARQL_USER", "SPARQL_PASSWORD"
 TOKEN_VARIABLE = "SPARQL_TOKEN"  # noqa: S105 - where it is, not what it is
 PORTS = {"http": 80, "https": 443}
-# Parameters of a DSN that are ours; all others are the endpoint's.
+# Parameters of a DSN that Assay reads; all others are the endpoint's.
 UPDATE, STORE, GRAPH, METHOD, RESULTS = "update", "store", "default-graph", "method", "results"
 SSL_MODE, SSL_ROOT = "sslmode", "sslrootcert"
 OURS = (UPDATE, STORE, GRAPH, METHOD, RESULTS, SSL_MODE, SSL_ROOT)
@@ -42,11 +42,11 @@ UNREADABLE = (
 
 
 def read_dsn(dsn: str) -> Address:
-    """The address that a URL names; user and password may be in the environment.
+    """Return the address in a URL; user and password may be in the environment.
 
     Raises:
-        EngineError: If the URL is not valid, or its host is not this one. The message does not
-            quote it.
+        EngineError: If the URL is not valid, or its host is not the local host. The error message
+            does not quote it.
     """
     try:
         url = urlsplit(dsn)
@@ -72,7 +72,7 @@ def read_dsn(dsn: str) -> Address:
 
 
 def _here(host: str) -> str:
-    """The host, which must be this one: a load is nothing to drive at somebody else's server."""
+    """Return the host, which must be local: Assay does not load other people's servers."""
     try:
         addresses = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
     except OSError as error:
@@ -86,7 +86,10 @@ def _here(host: str) -> str:
 
 
 def _parameters(pairs: list[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """Parameters of ours, and those of the endpoint. Raises `EngineError`."""
+    """Return Assay's parameters, and those of the endpoint.
+
+    Raises `EngineError`.
+    """
     ours = {name: value for name, value in pairs if name in OURS}
     for name, choices in CHOICES.items():
         if name in ours and ours[name] not in choices:
@@ -119,7 +122,7 @@ def _other(url: SplitResult, named: str | None, theirs: list[tuple[str, str]]) -
 
 
 def _authorization(url: SplitResult) -> str | None:
-    """The header that says who asks; None means nobody."""
+    """Return the authentication header; None without a user."""
     token = os.environ.get(TOKEN_VARIABLE)
     user = unquote(url.username or "") or os.environ.get(USER_VARIABLE, "")
     password = unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE, "")
@@ -129,7 +132,7 @@ def _authorization(url: SplitResult) -> str | None:
 
 
 def with_graph(target: str, name: str, graph: str | None) -> str:
-    """A target with a graph in the parameter of this name; as it is, where there is no graph."""
+    """Return a target with a graph in the parameter of this name; unchanged without a graph."""
     if graph is None:
         return target
     return f"{target}{'&' if '?' in target else '?'}{urlencode({name: graph})}"

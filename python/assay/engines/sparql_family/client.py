@@ -1,4 +1,4 @@
-"""A client of an endpoint for administration: it is looked at, counted and marked, never timed."""
+"""A client of an endpoint for administration: it checks, counts and marks, and is never timed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 CONF = Path(__file__).parent / "conf"
-# Of a request that has the server count its statements, which some do one by one.
+# Timeout in seconds for counting an endpoint's triples, which some servers do one by one.
 PATIENCE_S = 600.0
 CONNECT_PATIENCE_S = 10.0
 WORDS_MAX = 400
@@ -25,7 +25,7 @@ STATEMENTS = "application/n-triples"
 
 
 def query_text(name: str, **values: str) -> str:
-    """A query of a file, with values in place of `${name}`."""
+    """Return the query in a file, with values in place of `${name}`."""
     text = (CONF / name).read_text(encoding="utf-8")
     for key, value in values.items():
         text = text.replace(f"${{{key}}}", value)
@@ -33,7 +33,10 @@ def query_text(name: str, **values: str) -> str:
 
 
 class Client:
-    """One connection. Errors are `EngineError`, and say what to mend."""
+    """One connection to an endpoint.
+
+    Errors of a client are `EngineError` with a remedy.
+    """
 
     def __init__(self, address: Address, patience_s: float = PATIENCE_S, server: str = "") -> None:
         self._address = address
@@ -44,23 +47,26 @@ class Client:
 
     @property
     def place(self) -> str:
-        """The endpoint's host and port, for readers."""
+        """Return the endpoint's host and port, for readers."""
         return f"{self._address['host']}:{self._address['port']}"
 
     def close(self) -> None:
-        """Ends the connection; the next request makes another one."""
+        """Close the connection; the next request opens another one."""
         if self._line is not None:
             self._line.close()
             self._line = None
 
     def release(self) -> None:
-        """Ends the connection, and gives up what was locked."""
+        """Close the connection, and release its locks."""
         self.close()
         while self.locks:
             os.close(self.locks.pop())
 
     def rows(self, text: str, graph: str | None = None) -> list[dict[str, str]]:
-        """Rows of a query: texts by variable. Of a truth value it is one row, `boolean`."""
+        """Return rows of a query: texts by variable.
+
+        The answer of an ASK query is one row with variable `boolean`.
+        """
         target = with_graph(self._address["query"], "default-graph-uri", graph)
         if self._address.get("method") == "get":
             target, body = with_graph(target, "query", text), None
@@ -77,7 +83,7 @@ class Client:
     def request(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
     ) -> bytes:
-        """The body of a good answer; empty if there is nothing of that name (404 of a graph)."""
+        """Return the body of a successful answer; empty for a missing graph (404)."""
         fields = {"User-Agent": "assay", "Accept-Encoding": "identity", **headers}
         if self._address.get("authorization"):
             fields["Authorization"] = self._address["authorization"]
@@ -104,7 +110,7 @@ class Client:
                     self._line.request(method, target, body, fields)
                     return self._line.getresponse()
                 except (ConnectionResetError, BrokenPipeError):
-                    # The server ended a line that was idle: what is asked here can be asked again.
+                    # The server closed an idle connection; these requests can safely be repeated.
                     self.close()
             self._line = self._opened()
             self._line.request(method, target, body, fields)

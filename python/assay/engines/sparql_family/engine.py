@@ -1,4 +1,4 @@
-"""Behaviour that all engines of the SPARQL protocol share; see `engines.contract`."""
+"""The behaviour that all engines with SPARQL endpoints share; see `engines.contract`."""
 
 from __future__ import annotations
 
@@ -19,26 +19,32 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 NOT_TOLD = "not told"
-# An endpoint that does not say within this time that it is one is none.
+# Timeout in seconds for recognising an endpoint.
 ALIVE_PATIENCE_S = 30.0
 
 
 class EndpointEngine:
-    """An endpoint; implements most of `Server`, `LoadsTriples`, `TellsIfItLoads`.
+    """Base of engines with SPARQL endpoints: `LoadsTriples`, `TellsIfItLoads`, most of `Server`.
 
-    An instance's `handle` is a `Client`. Of a server of ours the address has `pid` and `settings`,
-    beside what `addresses` says.
+    An instance's `handle` is a `Client`. For a private server the address also has `pid` and
+    `settings`, besides the keys in `addresses`.
     """
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
 
     def address(self, dsn: str) -> Address:
-        """The address of a running server. Raises `EngineError` if it cannot be read."""
+        """Return the address of a running server.
+
+        Raises `EngineError` for an invalid DSN.
+        """
         return read_dsn(dsn)
 
     def attach(self, address: Address) -> Instance:
-        """Asks whether it is an endpoint. Raises `EngineError` with the mend."""
+        """Connect, and check that the server is a SPARQL endpoint.
+
+        Raises `EngineError` with the remedy.
+        """
         first = Client(address, ALIVE_PATIENCE_S)
         try:
             first.rows(query_text("alive.rq"))
@@ -47,7 +53,7 @@ class EndpointEngine:
         return Instance({}, Client(address, server=first.server), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         instance.handle.release()
 
     def version(self, instance: Instance) -> str:
@@ -55,12 +61,12 @@ class EndpointEngine:
         return instance.handle.server or NOT_TOLD
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the settings of a server of ours; of others the protocol has only a name."""
+        """Return a private server's settings; of others the protocol reports only a name."""
         settings: dict[str, str] = instance.address.get("settings", {})
         return {**settings, "server": instance.handle.server or NOT_TOLD}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """The process that listens there, if it can be seen from here."""
+        """Return the pid that listens on the port, if it is visible on this host."""
         pid = instance.address.get("pid") or listener(instance.address["port"])
         return () if pid is None else (pid,)
 
@@ -69,13 +75,13 @@ class EndpointEngine:
         return int(instance.address["port"])
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client."""
+        """Return one connection per client."""
         return self.share_of_sessions(instance, script, seed, range(clients))
 
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """Return the sessions of some of the clients."""
+        """Return the sessions with these numbers out of all clients' sessions."""
         config, facts = session_config(instance.address), json.dumps(script.facts())
         return [_core.SparqlSession(config, facts, seed, number) for number in numbers]
 
@@ -84,7 +90,7 @@ class EndpointEngine:
         return instance.address.get("store") is not None
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Sends all statements by the Graph Store protocol, one request a stream."""
+        """Send all triples by the Graph Store protocol, one request per stream."""
         del tell
         store = with_graph(graphs.store_of(instance), "graph", instance.address.get("graph"))
         try:
@@ -93,12 +99,12 @@ class EndpointEngine:
             raise EngineError(f"the server does not take the data: {error}") from error
 
     def count_triples(self, instance: Instance) -> int:
-        """Statements of the graph that is asked by default."""
+        """Return the number of triples in the default graph of queries."""
         rows = instance.handle.rows(query_text("count.rq"), instance.address.get("graph"))
         return int(rows[0]["count"])
 
     def finish_triples(self, instance: Instance) -> None:
-        """The protocol knows nothing of that kind: what was answered is kept."""
+        """Do nothing: the SPARQL protocol has no such step, and acknowledged data are kept."""
         del instance
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
@@ -110,17 +116,17 @@ class EndpointEngine:
         return graphs.lock(instance, name)
 
     def make_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Notes the mark; the graph is there with its first statement."""
+        """Write the note; the graph is created with its first triple."""
         graphs.note(instance, name, mark)
 
     def mark_schema(self, instance: Instance, name: str, mark: str) -> None:
-        """Changes what is noted."""
+        """Change the note."""
         graphs.note(instance, name, mark)
 
     def use_schema(self, instance: Instance, name: str) -> None:
-        """Makes it the default graph of this instance and of later sessions."""
+        """Make this graph the default of the instance and of later sessions."""
         instance.address["graph"] = graphs.graph_of(name)
 
     def drop_schema(self, instance: Instance, name: str) -> None:
-        """Empties the graph and what is noted of it."""
+        """Empty the graph and delete its note."""
         graphs.drop(instance, name)

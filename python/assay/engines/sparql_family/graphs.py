@@ -1,7 +1,7 @@
-"""Graphs of ours on a server that is not ours, by the Graph Store protocol.
+"""Assay's graphs on a user's server, by the Graph Store protocol.
 
-A graph stands for a schema: `urn:assay:graph:NAME`. What is noted of it is one statement of another
-graph, which has the same name and `:mark` behind it.
+A graph stands for a schema: `urn:assay:graph:NAME`. The note on a graph is one triple of another
+graph, which has the same name with the suffix `:mark`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,20 @@ if TYPE_CHECKING:
 
 GRAPH = "urn:assay:graph:"
 MARK = "urn:assay:mark"
-# Below the state directory: a file for each graph that a run of this host has.
+# Directory below the state directory with a lock file for each graph that a run of this host uses.
 LOCKS = "graphs"
 
 
 def graph_of(name: str) -> str:
-    """The graph that stands for a schema of this name."""
+    """Return the graph that stands for a schema of this name."""
     return f"{GRAPH}{name}"
 
 
 def store_of(instance: Instance) -> str:
-    """Return the server's Graph Store. Raises `EngineError` if none is named."""
+    """Return the server's Graph Store.
+
+    Raises `EngineError` if the DSN names none.
+    """
     store = instance.address.get("store")
     if store is None:
         raise EngineError(
@@ -43,7 +46,7 @@ def store_of(instance: Instance) -> str:
 
 
 def mark_of(instance: Instance, name: str) -> str | None:
-    """Return the note on a graph; None if there is none."""
+    """Return the note on a graph; None without a note."""
     client: Client = instance.handle
     graph = graph_of(name)
     rows = client.rows(query_text("mark.rq", graph=graph), f"{graph}:mark")
@@ -51,16 +54,17 @@ def mark_of(instance: Instance, name: str) -> str | None:
 
 
 def note(instance: Instance, name: str, mark: str) -> None:
-    """Notes something of a graph, in place of what was noted before."""
+    """Write a graph's note, replacing an earlier one."""
     graph = graph_of(name)
     line = f"<{graph}> <{MARK}> {json.dumps(mark)} .\n"
     _send(instance, "PUT", f"{graph}:mark", line.encode())
 
 
 def drop(instance: Instance, name: str) -> None:
-    """Drops a graph, and then what is noted of it."""
+    """Drop a graph, and then its note."""
     for graph in (graph_of(name), f"{graph_of(name)}:mark"):
-        # An empty one instead of none: servers differ in what they say of one that is not there.
+        # The graph is emptied instead of deleted, because servers answer differently for a missing
+        # graph.
         _send(instance, "PUT", graph, b"")
 
 
@@ -71,7 +75,7 @@ def _send(instance: Instance, method: str, graph: str, body: bytes) -> None:
 
 
 def lock(instance: Instance, name: str) -> bool:
-    """Takes a name among the runs of this host, until the client is released."""
+    """Lock a name among the runs of this host, until the client is released."""
     label = f"{instance.address['host']}:{instance.address['port']}:{name}"
     digest = hashlib.sha256(label.encode()).hexdigest()[:16]
     locks = state_dir() / LOCKS

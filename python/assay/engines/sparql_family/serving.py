@@ -1,4 +1,4 @@
-"""Starts a private server of a program that answers SPARQL: on a free port, until it answers."""
+"""Starts a private SPARQL server on a free port and waits until it answers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LOOK_S = 0.02
 
 
 class Served(NamedTuple):
-    """A program that serves.
+    """A program that serves SPARQL.
 
     Attributes:
         title: Title of the product, for readers.
-        launcher: Starts it.
-        start: Has the launcher start it at an address; its process.
-        patience_s: How long it may take until it answers.
+        launcher: Launcher of the program.
+        start: Has the launcher start the program at an address, and returns its process id.
+        patience_s: Maximum seconds until the program answers.
     """
 
     title: str
@@ -36,10 +36,10 @@ class Served(NamedTuple):
 
 
 def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
-    """Starts a server on a free port; its address, with `pid`, once it answers.
+    """Start a server on a free port; return its address, with `pid`, once it answers.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     for _ in range(PORT_TRIES):
         address = address_of(free_port(HOST))
@@ -52,14 +52,20 @@ def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
 
 
 def serve_again(served: Served, address: Address) -> None:
-    """Starts a server that died again, at its address. Raises `EngineError`."""
+    """Restart a server that died, at its address.
+
+    Raises `EngineError`.
+    """
     output = _started(served, address)
     if output is not None:
         raise EngineError(f"{served.title} did not start again: {output}")
 
 
 def _started(served: Served, address: Address) -> str | None:
-    """None once the server answers; its last words if it ended. Raises `EngineError`."""
+    """Return None once the server answers, or its last output if it ended.
+
+    Raises `EngineError`.
+    """
     address["pid"] = served.start(address)
     deadline_s = time.monotonic() + served.patience_s
     while time.monotonic() < deadline_s:

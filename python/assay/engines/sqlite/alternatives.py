@@ -1,4 +1,4 @@
-"""Plans of statements with statistics that were just gathered, which are taken back."""
+"""Compares plans of statements with freshly gathered statistics, which are then reverted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
 
     Statement = tuple[str, Sequence[object]]
-    # The native plan of a statement; executed where a limit in seconds is given.
+    # Returns the native plan of a statement, which is executed if a limit in seconds is given.
     Ask = Callable[[Statement, float], str | None]
 
 FRESH = "statistics"
-# Statements are executed thrice, and statistics gathered once: what takes longer is left.
+# Maximum seconds of a statement that is executed three times, and of gathering statistics.
 REPEATED_MAX_S = 2.0
 
 
@@ -29,8 +29,8 @@ def with_fresh_statistics(
 ) -> list[Alternative]:
     """Return plans that differ after gathering statistics, with their times.
 
-    Nothing stays: it is done in a transaction that is rolled back, and the connection reads the
-    statistics of the file again. Raises what apsw raises.
+    Statistics are gathered in a transaction that is rolled back, and the connection reads the
+    file's statistics again. Raises apsw's errors.
     """
     chosen = [_plan(ask(statement, 0.0)) for statement in statements]
     measured: dict[int, Plan | None] = {}

@@ -1,4 +1,4 @@
-"""Columns that a statement reads and comparisons of its scans, by the program it is compiled to."""
+"""Reads a statement's compiled program: columns that it reads, and comparisons of its scans."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 
     import apsw
 
-    # Of a cursor or a root page: table and column by their place in the row.
+    # Table and column by position in the row, for a cursor or a root page.
     Places = Mapping[int, tuple[str, str]]
 
 OPENING = {"OpenRead", "OpenWrite", "ReopenIdx"}
 COLUMN, ROW_NUMBER = "Column", {"Rowid", "IdxRowid"}
 COPIES = {"Copy", "SCopy"}
-# What triggers and foreign keys do is a program of its own, whose addresses and cursors begin anew.
+# Triggers and foreign keys are separate programs, whose addresses and cursors begin again.
 BEGINNING = "Init"
-# Where a column is that is the row's number itself.
+# Position of a column that is the row id itself.
 PLACE_OF_NUMBER = -1
-# Others are temporary tables.
+# Other databases hold temporary tables.
 MAIN_DATABASE = 0
-# A comparison jumps where a row is removed: what the kept rows fulfil is the opposite of it.
+# A comparison jumps if a row is removed, so kept rows fulfil the opposite.
 KEPT_BY = {"Ne": "=", "Le": ">", "Lt": ">=", "Ge": "<", "Gt": "<="}
 MIRRORED = {"=": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
-# The collation that columns have where nothing is said, as a comparison's program names it.
+# Default collation of columns, as a program names it.
 BYTEWISE = "BINARY"
 JUMPS = {"Eq", "If", "IfNot", "IsNull", "NotNull", "Once", "ElseEq", *KEPT_BY}
-# How the program's text of a literal is read.
+# Parsers of a literal's text in the program.
 CONSTANTS: dict[str, Callable[[str], object]] = {"String8": str, "Real": float, "Int64": int}
-# Where a loop begins that is inside of another.
+# Instructions that begin an inner loop.
 INNER = {"Rewind", "Last", "OpenAutoindex", "InitCoroutine", "Gosub"}
-# Beside the steps to the comparison: the one to the next row.
+# One step to the next row, in addition to the steps to the comparison.
 STEP_ON = 1
 
 
@@ -47,9 +47,9 @@ class Comparison:
 
     Attributes:
         column: Column of the scanned table.
-        how: Such as `=`: what kept rows fulfil.
+        how: Operator that kept rows fulfil, such as `=`.
         values: The value, if it is known before the loops; empty otherwise.
-        other: Table and column of another loop, with a dot between; None means a value.
+        other: Table and column of another loop, separated by a dot; None means a value.
     """
 
     column: str
@@ -59,17 +59,17 @@ class Comparison:
 
     @property
     def condition(self) -> str:
-        """The comparison as a condition in SQL, with a mark for a value."""
+        """Return the comparison as a SQL condition, with a mark for a value."""
         return f"{self.column} {self.how} {self.other or '?'}"
 
 
 @dataclass(frozen=True)
 class FilteredScan:
-    """One scan of a whole table whose rows are compared at once.
+    """One scan of a whole table that compares each row first.
 
     Attributes:
         table: Name of the table.
-        comparisons: In their order; all have to hold.
+        comparisons: Comparisons in order; kept rows fulfil all.
         steps: Steps of the program for each row that the first comparison removes.
     """
 
@@ -81,12 +81,15 @@ class FilteredScan:
 def program_of(
     connection: apsw.Connection, text: str, values: Sequence[object]
 ) -> list[apsw.ext.VDBEInstruction]:
-    """Return the instructions of a statement by their address. Raises what apsw raises."""
+    """Return the instructions of a statement by address.
+
+    Raises apsw's errors.
+    """
     return apsw.ext.query_info(connection, text, tuple(values), explain=True).explain or []
 
 
 def columns_by_root(connection: apsw.Connection) -> dict[int, dict[int, tuple[str, str]]]:
-    """Return table and column of each place in tables and indexes, by their root page."""
+    """Return table and column of each position in tables and indexes, by root page."""
     places: dict[int, dict[int, tuple[str, str]]] = {}
     for root, table, place, name in connection.execute(script("stored_columns.sql")):
         places.setdefault(root, {})[place] = (table, name)
@@ -96,7 +99,7 @@ def columns_by_root(connection: apsw.Connection) -> dict[int, dict[int, tuple[st
 def columns_read(
     program: Iterable[apsw.ext.VDBEInstruction], places: Mapping[int, Places]
 ) -> dict[str, list[str]]:
-    """Return columns that a program takes out of rows or entries of indexes, by table."""
+    """Return columns that a program reads from rows or index entries, by table."""
     cursors: dict[int, Places] = {}
     columns_by_table: dict[str, list[str]] = {}
     for step in program:
@@ -114,7 +117,7 @@ def filtered_scans(
     places: Mapping[int, Places],
     values: Sequence[object],
 ) -> list[FilteredScan]:
-    """Return scans of whole tables that compare each row before anything else is done with it."""
+    """Return scans of whole tables that compare each row before any other step."""
     begins = [at for at, step in enumerate(program) if step.opcode == BEGINNING] or [0]
     return [
         scan
@@ -150,9 +153,9 @@ def _comparisons(
     cursors: Mapping[int, Places],
     constants: Mapping[int, object],
 ) -> tuple[list[Comparison], int]:
-    """Comparisons of a loop's rows up to the first alternative, and steps to the first of them."""
+    """Return comparisons of a loop's rows up to the first branch, and steps to the first one."""
     scanned = program[end].p1
-    # Columns of outer loops are in registers that were filled before.
+    # Columns of outer loops are in registers that earlier instructions filled.
     registers = _registers(program[:begin], cursors)
     comparisons: list[Comparison] = []
     steps = 0
@@ -174,9 +177,9 @@ def _comparison(
     registers: Mapping[int, tuple[int, tuple[str, str]]],
     constants: Mapping[int, object],
 ) -> Comparison | None:
-    """One that has the scanned table's column on one side only; None if it is another.
+    """Return a comparison with the scanned table's column on one side only; otherwise None.
 
-    None, too, of one in another collation, which only the statement's text tells.
+    The result is also None for another collation, which only the statement's text shows.
     """
     if step.p4 is not None and not str(step.p4).startswith(BYTEWISE):
         return None
@@ -197,7 +200,7 @@ def _comparison(
 def _registers(
     steps: Iterable[apsw.ext.VDBEInstruction], cursors: Mapping[int, Places]
 ) -> dict[int, tuple[int, tuple[str, str]]]:
-    """Cursor and column that each register was filled from."""
+    """Return cursor and column that each register was filled from."""
     filled = {}
     for step in steps:
         column = _column(step, cursors)
@@ -214,7 +217,7 @@ def _registers(
 def _constants(
     program: Iterable[apsw.ext.VDBEInstruction], values: Sequence[object]
 ) -> dict[int, object]:
-    """Values in registers that are filled once: parameters and literals."""
+    """Return values of registers that are filled once: parameters and literals."""
     filled: dict[int, object] = {}
     for step in program:
         if step.p1 is None or step.p2 is None:
@@ -223,7 +226,7 @@ def _constants(
             filled[step.p2] = values[step.p1 - 1]
         elif step.opcode == "Integer":
             filled[step.p2] = step.p1
-        # Not every build shows the value of a literal: then it is not known.
+        # Some builds do not show the value of a literal, which is then unknown.
         elif step.opcode in CONSTANTS and step.p4 is not None:
             filled[step.p2] = CONSTANTS[step.opcode](str(step.p4))
     return filled
@@ -239,7 +242,7 @@ def _open(
 def _column(
     step: apsw.ext.VDBEInstruction, cursors: Mapping[int, Places]
 ) -> tuple[str, str] | None:
-    """Table and column that a step takes out of a row; None means it takes none."""
+    """Return table and column that a step reads from a row; None if it reads none."""
     if step.p1 is None or step.p2 is None:
         return None
     if step.opcode == COLUMN:

@@ -1,4 +1,4 @@
-"""Facts of a database that explain its plans: indexes, and settings that are not the default."""
+"""Facts of a database that explain its plans: indexes, and settings that differ from defaults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.model.catalogue import ChangedSetting, Index
 if TYPE_CHECKING:
     import apsw
 
-# What SQLite's optimiser and executor have where nobody sets anything, by the manual.
+# Default settings of SQLite's optimiser and executor, from the manual.
 DEFAULTS = {
     "automatic_index": "on",
     "cache_size": "-2000",
@@ -26,7 +26,10 @@ _WHERE = re.compile(r"\bwhere\b(?P<predicate>.+)", re.IGNORECASE | re.DOTALL)
 
 
 def indexes_of(connection: apsw.Connection) -> list[Index]:
-    """Return indexes of all tables, keys of rows among them. Raises what apsw raises."""
+    """Return indexes of all tables, including primary keys.
+
+    Raises apsw's errors.
+    """
     columns: dict[tuple[str, str], list[str]] = {}
     facts: dict[tuple[str, str], dict[str, Any]] = {}
     for table, name, column, unique, partial, text in connection.execute(
@@ -45,7 +48,7 @@ def indexes_of(connection: apsw.Connection) -> list[Index]:
 
 
 def changed_of(connection: apsw.Connection) -> list[ChangedSetting]:
-    """Return settings of the optimiser and executor that are away from their default."""
+    """Return optimiser and executor settings that differ from their default."""
     values = effective(connection)
     return [
         ChangedSetting(name, values[name], default)

@@ -1,7 +1,7 @@
-"""Conditions of statements that scan one table, from their text.
+"""Extracts conditions of statements that scan one table, from their text.
 
-The program of a statement shows comparisons of columns with values. Others, as of a function of a
-column, are in the text alone.
+A statement's compiled program shows comparisons of columns with values. Other conditions, such as
+on a function of a column, are only in the text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DIALECT = "sqlite"
 NO_CONDITION = "true"
-# The one line of a plan that reads a whole table.
+# Prefix of the plan line for a scan of a whole table.
 SCAN = "SCAN "
 _VALUE = re.compile(r"[?$:@]\w*")
 _TEXT = re.compile(r"'(?:[^']|'')*'")
@@ -28,13 +28,13 @@ _TEXT = re.compile(r"'(?:[^']|'')*'")
 
 @dataclass(frozen=True)
 class TextCondition:
-    """The condition under which a statement takes rows of its only table.
+    """The WHERE condition of a statement on a single table.
 
     Attributes:
-        table: As the statement names it, with its alias.
+        table: Table as the statement names it, with its alias.
         name: Name of the table.
-        condition: In SQL.
-        values: How many values it has.
+        condition: Condition in SQL.
+        values: Number of values in the condition.
     """
 
     table: str
@@ -50,7 +50,7 @@ def scanned_alone(plan: Sequence[dict[str, Any]]) -> bool:
 
 
 def parsed(text: str) -> Expr | None:
-    """Return a statement as a tree; None if it is not understood, or there are several."""
+    """Return a statement as a tree; None if it cannot be parsed, or if there are several."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -62,7 +62,7 @@ def parsed(text: str) -> Expr | None:
 
 
 def condition_of(text: str) -> TextCondition | None:
-    """Return the condition of a statement on one table, `true` for none; None: another form."""
+    """Return the condition of a statement on one table, `true` without one; None otherwise."""
     from sqlglot import exp
 
     tree = parsed(text)
@@ -75,7 +75,7 @@ def condition_of(text: str) -> TextCondition | None:
     if where is not None:
         condition = where.this.sql(dialect=DIALECT, comments=False)
     values = _values(condition)
-    # Which value is which is known only where all of them are in the condition.
+    # The order of values is known only if all of them are in the condition.
     if values != _values(tree.sql(dialect=DIALECT, comments=False)):
         return None
     table = tables[0].sql(dialect=DIALECT, comments=False)
@@ -90,9 +90,9 @@ def _values(text: str) -> int:
 def counted_condition(
     connection: apsw.Connection, text_condition: TextCondition, values: Sequence[object]
 ) -> list[dict[str, Any]]:
-    """Return rows that the scan reads and keeps, as `scans.counted_scans` does.
+    """Return rows that the scan reads and keeps, in the form of `scans.counted_scans`.
 
-    Raises what apsw raises.
+    Raises apsw's errors.
     """
     if text_condition.values != len(values) or text_condition.condition == NO_CONDITION:
         return []
@@ -102,7 +102,7 @@ def counted_condition(
         {
             "table": text_condition.name,
             "condition": f"({text_condition.condition})",
-            # Of a statement that does nothing else, each row takes as long as another.
+            # The statement only scans, so each row takes the same time.
             "steps": None,
             "joined": False,
             "read": float(counts[0]),

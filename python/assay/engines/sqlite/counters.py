@@ -1,4 +1,4 @@
-"""Counters of SQLite's sessions: their own, their waits, and the write-ahead log."""
+"""Reads counters of SQLite's sessions: their own counts, their waits, and the write-ahead log."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from assay.engines.sqlite.database import Database
 
 CONNECTIONS, LOG = "connections", "log"
-# What SQLite appends to a file's name for its log.
+# Suffix of the write-ahead log's file name.
 LOG_SUFFIX = "-wal"
 
 
 class SqliteCounters:
-    """Reads SQLite's counters; implements `CounterReader`. It opens no connection.
+    """Reads SQLite's counters, without a connection; implements `CounterReader`.
 
-    Each connection counts by itself, so the figures are sums over those of the sessions, as they
-    were when each ended its last operation.
+    Each connection counts separately. The figures are sums over the sessions' connections, as of
+    the end of each session's last operation.
     """
 
     def __init__(self, database: Database) -> None:
@@ -26,7 +26,7 @@ class SqliteCounters:
         self._log = Path(f"{database.path}{LOG_SUFFIX}")
 
     def read(self) -> list[tuple[str, str, str, float]]:
-        """Rows of (source, object, counter, value), as they are now."""
+        """Return current rows of (source, object, counter, value)."""
         counted: Counter[str] = Counter()
         for session in self._database.sessions:
             counted.update(dict(session.counts()))
@@ -34,11 +34,14 @@ class SqliteCounters:
         return rows + self._of_log()
 
     def _of_log(self) -> list[tuple[str, str, str, float]]:
-        """The log's size. It is not opened: what it holds is said where transactions commit."""
+        """Return the write-ahead log's size in bytes.
+
+        The log is not opened: committing sessions report its content.
+        """
         try:
             return [(LOG, "", "bytes", float(self._log.stat().st_size))]
         except FileNotFoundError:
             return []
 
     def close(self) -> None:
-        """Ends nothing: the connections are the sessions'."""
+        """Close nothing: the connections belong to the sessions."""

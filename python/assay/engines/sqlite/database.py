@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from assay.model.errors import RunFailedError
 
 DATABASE_FILE = "assay.sqlite"
-# In it statistics are gathered of a file that may not be written. More takes too long to copy.
+# Copy of a file that must not be written; statistics are gathered in it. Larger files take too long
+# to copy.
 COPY_FILE = "copy.sqlite"
 COPIED_BYTES_MAX = 1 << 30
-# What SQLite calls in our core to hand over its functions.
+# Entry point of Assay's core that SQLite calls to pass its functions.
 CORE_ENTRY = "sqlite3_assay_init"
-# Names of SQLite's result codes, those that say more included.
+# Names of SQLite's result codes, including extended codes.
 RESULT_NAMES = {
     code: name
     for names in (apsw.mapping_result_codes, apsw.mapping_extended_result_codes)
     for code, name in names.items()
     if isinstance(code, int)
 }
-# The core opens files for writing: this is how it is told not to.
+# The core opens files for writing; this pragma makes a connection read only.
 QUERY_ONLY = "pragma query_only = 1"
 BLANK = " \t\r\n;"
 CONF = Path(__file__).parent / "conf"
@@ -42,15 +43,17 @@ MADE_WHERE_MISSING = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 @dataclass
 class Database:
-    """One file. The first connection is the engine's own; sessions have theirs.
+    """One database file with its connections.
+
+    The first connection is the engine's; each session has its own.
 
     Attributes:
-        settings: Checked, with our defaults.
+        settings: Validated settings, including Assay's defaults.
         reads_only: Whether no connection may write.
-        connections: Others of Python's, which are closed with the database.
-        sessions: The driver's connections.
-        before_loading: Settings to go back to while it is filled; nothing is durable then.
-        failure: Reason why it could not be loaded.
+        connections: Other connections from Python, which are closed with the database.
+        sessions: Connections of the driver.
+        before_loading: Settings to restore after loading; while loading, nothing is durable.
+        failure: Reason why loading failed.
     """
 
     path: Path
@@ -64,20 +67,20 @@ class Database:
 
     @property
     def flags(self) -> int:
-        """The flags with which later connections open the existing file."""
+        """Return the flags with which later connections open the existing file."""
         return apsw.SQLITE_OPEN_READONLY if self.reads_only else apsw.SQLITE_OPEN_READWRITE
 
     def connection(self) -> apsw.Connection:
-        """A connection more, which is closed with the database."""
+        """Return a further connection, which is closed with the database."""
         made = connected(self.path, self.settings, self.flags)
         self.connections.append(made)
         return made
 
     def copy(self, directory: Path) -> apsw.Connection:
-        """A connection to a copy of the file in a directory, which may be written.
+        """Return a writable connection to a copy of the file in a directory.
 
         Raises:
-            EngineError: If the file is too large for it, or cannot be copied.
+            EngineError: If the file is too large or cannot be copied.
         """
         if self.path.stat().st_size > COPIED_BYTES_MAX:
             raise EngineError(f"{self.path} has more than {bytes_text(COPIED_BYTES_MAX)}")
@@ -91,7 +94,10 @@ class Database:
         return made
 
     def session(self, script: str, seed: int, number: int) -> _core.SqliteSession:
-        """A connection of the driver's, to execute a script (JSON). Raises `SessionOpenError`."""
+        """Open a connection of the driver that executes a script (JSON).
+
+        Raises `SessionOpenError`.
+        """
         made = _core.SqliteSession(self.native(self.settings), script, seed, number)
         self.sessions.append(made)
         return made
@@ -109,7 +115,7 @@ class Database:
         )
 
     def close(self) -> None:
-        """Closes all connections; the last one moves what is in the log into the file."""
+        """Close all connections; the last one writes a checkpoint."""
         for session in self.sessions:
             session.close()
         for connection in (*self.connections, self.own):
@@ -117,7 +123,7 @@ class Database:
 
 
 def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
-    """The database in a file, which is made if it is not there.
+    """Open Assay's own database file and return it; the file is created if it does not exist.
 
     Raises:
         EngineError: If the file cannot be opened, or a setting has no effect.
@@ -129,7 +135,10 @@ def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
 def opened_file(
     path: Path, settings: Mapping[str, str], scratch: Path, *, reads_only: bool
 ) -> Database:
-    """Open a user's own database file. Raises `EngineError` as `opened` does."""
+    """Open a user's own database file.
+
+    Raises the errors of `opened`.
+    """
     flags = apsw.SQLITE_OPEN_READONLY if reads_only else apsw.SQLITE_OPEN_READWRITE
     own = connected(path, settings, flags)
     return _shared(Database(path, settings, own, reads_only), scratch)
@@ -137,15 +146,15 @@ def opened_file(
 
 def _shared(database: Database, scratch: Path) -> Database:
     give_to_core(database.own)
-    # Of the whole process; SQLite would put sorts and the like into /var/tmp.
+    # The setting is for the whole process; SQLite would put temporary files of sorts into /var/tmp.
     database.own.pragma("temp_store_directory", str(scratch))
     return database
 
 
 def give_to_core(connection: apsw.Connection) -> None:
-    """Has SQLite hand its functions over to our core, as it does to an extension.
+    """Have SQLite pass its functions to Assay's core, as to an extension.
 
-    Two copies of SQLite in a process would undo each other's locks of a file.
+    Two copies of SQLite in a process would release each other's file locks.
     """
     connection.enable_load_extension(enable=True)
     connection.load_extension(_core.__file__, CORE_ENTRY)
@@ -155,7 +164,10 @@ def give_to_core(connection: apsw.Connection) -> None:
 def connected(
     path: Path, settings: Mapping[str, str], flags: int = MADE_WHERE_MISSING
 ) -> apsw.Connection:
-    """A connection with its settings. Raises `EngineError`."""
+    """Return a connection with its settings applied.
+
+    Raises `EngineError`.
+    """
     connection = None
     try:
         connection = apsw.Connection(str(path), flags=flags)
@@ -170,18 +182,18 @@ def connected(
 
 
 def script(name: str, **names: str) -> str:
-    """The text of a file of `conf/`; tables in it are quoted."""
+    """Return the text of a file in `conf/`, with quoted table names filled in."""
     text = (CONF / name).read_text(encoding="utf-8")
     return Template(text).substitute(names)
 
 
 def quoted(name: str) -> str:
-    """Return a name quoted for SQL, whatever letters it has."""
+    """Return a name quoted for SQL, whatever its characters."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def statements(sql: str) -> Iterator[str]:
-    """Statements one by one, each with a semicolon; SQLite itself says where one ends."""
+    """Yield statements one by one, each with a semicolon; SQLite itself finds their ends."""
     begun = ""
     for part in sql.split(";"):
         begun += f"{part};"

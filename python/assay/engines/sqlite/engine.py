@@ -1,4 +1,4 @@
-"""SQLite: opened in the host process, loaded from Arrow streams, a connection a session."""
+"""SQLite: opened in the host process, loaded from Arrow streams, one connection per session."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 SCHEME = "sqlite"
-# How long a session waits for others; of a file of somebody's nothing else is set.
+# Time that a session waits for locks; the only setting that Assay applies to a user's file.
 PATIENCE = "busy_timeout"
 
 
@@ -51,7 +51,7 @@ class SqliteEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """Checks that SQLite is the pinned one, and that it is what was wanted."""
+        """Check that SQLite has the pinned and requested version."""
         del tell
         version = apsw.sqlite_lib_version()
         if version != self._facts.version_pinned:
@@ -67,12 +67,12 @@ class SqliteEngine:
         return Product(version, origin={"package": f"apsw {apsw.apsw_version()}"})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Checks names and values of settings."""
+        """Check names and values of settings."""
         del product
         pragmas.checked(settings)
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
-        """Opens the database file of `place`, making it if it is not there."""
+        """Open the database file of `place`, which is created if it does not exist."""
         if place.file is not None:
             return self._on_file(place, place.file, settings)
         asked = pragmas.checked({**self._facts.settings, **settings})
@@ -80,7 +80,7 @@ class SqliteEngine:
         return Instance(dict(settings), database, place)
 
     def _on_file(self, place: Place, file: Path, settings: Mapping[str, str]) -> Instance:
-        """Opens a user's own file with no settings but the requested ones."""
+        """Open a user's own file with only the requested settings."""
         if strange := sorted(set(settings) & {pragmas.JOURNAL_MODE, *pragmas.OF_THE_FILE}):
             raise EngineError(f"--set {strange[0]}: it would change {file}; leave it out.")
         patience = {PATIENCE: self._facts.settings[PATIENCE]}
@@ -89,7 +89,7 @@ class SqliteEngine:
         return Instance(dict(settings), database, place)
 
     def file(self, dsn: str) -> Path:
-        """The database file that a DSN names."""
+        """Return the database file that a DSN names."""
         return named_file(dsn, SCHEME)
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
@@ -107,15 +107,15 @@ class SqliteEngine:
         return trying.known_tables(_database(instance).own)
 
     def stop(self, instance: Instance) -> None:
-        """Closes all connections, the last of which writes a checkpoint."""
+        """Close all connections, the last of which writes a checkpoint."""
         _database(instance).close()
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Every setting as our own connection has it; sessions have the same."""
+        """Return every setting of the engine's own connection, which sessions share."""
         return pragmas.effective(_database(instance).own)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client."""
+        """Return one connection per client."""
         database, facts = _database(instance), json.dumps(script.facts())
         return [database.session(facts, seed, number) for number in range(clients)]
 
@@ -132,45 +132,45 @@ class SqliteEngine:
         return normalised(text, operation, statement, native)
 
     def counters(self, instance: Instance) -> SqliteCounters:
-        """A reader of what the sessions' connections count."""
+        """Return a reader of the counters of the sessions' connections."""
         return SqliteCounters(_database(instance))
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs statements of a workload's schema."""
+        """Run statements of a workload's schema."""
         for statement in statements(sql):
             loading.run(_database(instance), statement)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Makes keys and indexes one after another: there is one writer."""
+        """Make keys and indexes one after another: SQLite allows one writer."""
         del streams
         expected = sum(1 for _ in statements(sql))
         for done, _ in enumerate(loading.make_keys(_database(instance), sql), start=1):
             tell("keys and indexes", done, expected, "statements")
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs statements one by one, each in a transaction of its own unless they say `begin`."""
+        """Run statements one by one, each in its own transaction unless they `begin` one."""
         self.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Writes a checkpoint."""
+        """Write a checkpoint."""
         try:
             loading.checkpoint(_database(instance))
         except apsw.Error as error:
             raise EngineError(f"SQLite cannot write a checkpoint: {error}") from error
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Appends an Arrow stream to a table, on one connection: there is one writer."""
+        """Append an Arrow stream to a table on one connection: SQLite allows one writer."""
         del streams
         loading.fill(_database(instance), table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table."""
+        """Return the number of rows of a table."""
         asked = _database(instance).own.execute(script("count.sql", table=quoted(table)))
         rows: int = asked.get
         return rows
 
     def finish_load(self, instance: Instance) -> None:
-        """Gathers statistics and makes the file durable."""
+        """Gather statistics and make the file durable."""
         loading.finish(_database(instance))
 
 
@@ -180,5 +180,5 @@ def _database(instance: Instance) -> Database:
 
 
 def engine(facts: EngineFacts) -> SqliteEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return SqliteEngine(facts)

@@ -1,4 +1,4 @@
-"""Asks SQLite for plans, in the host, on a connection of its own that changes nothing."""
+"""Reads plans from SQLite in the host process, on a separate connection that changes nothing."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ log = logging.getLogger(__name__)
 OF_ESTIMATES = "its plan alone was asked for, and it was not executed"
 UNTIMED = "SQLite tells neither rows nor times of operators"
 OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
-# Gathering statistics reads all indexes.
+# Maximum seconds for gathering statistics, which reads all indexes.
 GATHERING_MAX_S = 10.0
-# For `sqlite3_stmt_explain`.
+# Mode of `sqlite3_stmt_explain` for EXPLAIN QUERY PLAN.
 QUERY_PLAN = 2
 STATUS = "SQLITE_STMTSTATUS_"
 TRANSACTIONS = {apsw.SQLITE_TRANSACTION, apsw.SQLITE_SAVEPOINT}
@@ -61,12 +61,12 @@ class SqlitePlans:
     def __init__(
         self, connection: apsw.Connection, copied: Callable[[], apsw.Connection] | None = None
     ) -> None:
-        """Take the connection that is asked.
+        """Take the connection to query.
 
         Args:
-            connection: Closed with the reader.
-            copied: Makes a copy of the file that statistics may be gathered in, and opens it; None
-                if they are gathered in the file itself and taken back.
+            connection: Connection, which is closed with the reader.
+            copied: Copies the file and opens the copy for gathering statistics; None if statistics
+                are gathered in the file itself and reverted.
         """
         self._connection = connection
         self._copied = copied
@@ -75,7 +75,7 @@ class SqlitePlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation's statements in a transaction that is rolled back."""
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         failed: str | None = None
         with self._begun():
             for text, values in statements:
@@ -85,14 +85,14 @@ class SqlitePlans:
                 yield explained
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Play statements with their plans; implements `PlaysPrograms`."""
+        """Execute statements with their plans; implements `PlaysPrograms`."""
         with self._begun():
             for asked in statements:
                 yield self._answer(asked, limit_s)
 
     @contextmanager
     def _begun(self) -> Iterator[None]:
-        """A transaction that is rolled back."""
+        """Run a transaction that is rolled back."""
         self._connection.execute("begin")
         try:
             yield
@@ -103,7 +103,7 @@ class SqlitePlans:
     def _explained(
         self, text: str, values: Sequence[object], limit_s: float, failed: str | None = None
     ) -> tuple[Explained, bool]:
-        """Return a statement's plan, and whether the following statements make no sense."""
+        """Return a statement's plan, and whether later statements cannot be explained."""
         begun_s = time.monotonic()
         if failed is not None:
             return Explained(None, failed, 0.0), True
@@ -111,7 +111,7 @@ class SqlitePlans:
         return Explained(native, reason, time.monotonic() - begun_s), is_broken
 
     def _answer(self, asked: PlanAsked, limit_s: float) -> PlanAnswer:
-        """A statement with its plan, where that is wanted, and then with its rows."""
+        """Return a statement's plan, if requested, and then its rows."""
         values = [float(value) if isinstance(value, Decimal) else value for value in asked.values]
         explained = None
         try:
@@ -151,7 +151,7 @@ class SqlitePlans:
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Plans with statistics that are gathered for it, in a copy or taken back."""
+        """Return plans with fresh statistics, gathered in a copy or reverted."""
         reading = [statement for statement in statements if self._only_reads(statement[0])]
         if len(reading) < len(statements):
             return []
@@ -162,7 +162,7 @@ class SqlitePlans:
             return []
 
     def _writable(self) -> SqlitePlans:
-        """Return a reader of a file that may be written: of a copy, where this one may not."""
+        """Return a reader of a writable file: itself, or one of a copy."""
         if self._copied is None:
             return self
         if self._copy is None:
@@ -190,7 +190,7 @@ class SqlitePlans:
         )
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         if self._copy is not None:
             self._copy.close()
         self._connection.close()
@@ -198,7 +198,7 @@ class SqlitePlans:
     def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None, bool]:
-        """A statement's plan, why it tells less than others', whether what follows has no sense."""
+        """Return a plan, the reason if it is incomplete, and whether later statements fail."""
         native = None
         try:
             actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
@@ -234,13 +234,13 @@ class SqlitePlans:
     def _by_text(
         self, plan: list[dict[str, Any]], text: str, values: Sequence[object]
     ) -> list[dict[str, Any]]:
-        """Rows of a scan whose condition only the text of the statement has."""
+        """Return rows of a scan whose condition is only in the statement's text."""
         condition = condition_of(text) if scanned_alone(plan) else None
         return [] if condition is None else counted_condition(self._connection, condition, values)
 
     @contextmanager
     def _limited(self, limit_s: float) -> Iterator[None]:
-        """Interrupts the connection once the limit is over."""
+        """Interrupt the connection when its time limit is over."""
         timer = threading.Timer(limit_s, self._connection.interrupt)
         timer.start()
         try:
@@ -249,7 +249,7 @@ class SqlitePlans:
             timer.cancel()
 
     def _executed(self, text: str, values: Sequence[object], limit_s: float) -> dict[str, Any]:
-        """Execute a statement to its end; what SQLite counted of it."""
+        """Execute a statement to its end and return SQLite's counts for it."""
         profiles: list[dict[str, Any]] = []
         self._connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, profiles.append)
         begun_ns = time.monotonic_ns()
@@ -273,13 +273,13 @@ def _error_text(error: apsw.Error | EngineError) -> str:
 
 
 def _changes(actions: Sequence[apsw.ext.QueryAction]) -> dict[str, str | None] | None:
-    """Return the change of a statement and its table; None if it changes nothing."""
+    """Return the kind of change and the table of a statement; None if it only reads."""
     changes = [action for action in actions if action.action in CHANGES]
     return {"how": CHANGES[changes[0].action], "table": changes[0].table_name} if changes else None
 
 
 def _aliases(connection: apsw.Connection, text: str) -> dict[str, str]:
-    """Tables by the names that a statement gives them; SQLite's plans have those names."""
+    """Return tables by their alias in a statement, because SQLite's plans use the alias."""
     tables = {row[0].lower() for row in connection.execute(script("tables.sql"))}
     named = ((match[1].lower(), match[2].lower()) for match in _NAMED.finditer(text))
     return {alias: table for table, alias in named if table in tables and alias not in tables}

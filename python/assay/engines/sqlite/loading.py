@@ -1,4 +1,4 @@
-"""Fills tables from Arrow streams: one transaction a table, one statement for all rows."""
+"""Fills tables from Arrow streams: one transaction per table, one statement for all rows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from assay.engines.sqlite.database import Database
 
 FULL = "SQLITE_FULL"
-# Nothing is kept of a load that fails, so it needs neither a log nor syncs; sorts have memory.
+# A failed load is discarded, so loading needs neither a journal nor syncs; sorts get memory.
 WHILE_LOADING = {"journal_mode": "off", "synchronous": "off", "cache_size": "-262144"}
 
 
 def fill(database: Database, table: str, rows: ArrowStream) -> None:
-    """Appends all rows of a stream to a table.
+    """Append all rows of a stream to a table.
 
     Raises:
-        RunFailedError: If SQLite refuses rows. The database is then unusable, so loading of every
-            other table fails with the same error.
+        RunFailedError: If SQLite refuses rows. The database is then unusable, so loading any other
+            table fails with the same error.
     """
     if database.failure is not None:
         raise database.failure
@@ -43,7 +43,7 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
 
 
 def begin_loading(database: Database) -> None:
-    """Makes the database quick to fill."""
+    """Apply settings for fast loading."""
     if database.before_loading is None:
         settings = pragmas.effective(database.own)
         database.before_loading = {name: settings[name] for name in WHILE_LOADING}
@@ -51,10 +51,10 @@ def begin_loading(database: Database) -> None:
 
 
 def make_keys(database: Database, sql: str) -> Iterator[None]:
-    """Runs statements one by one; yields after each.
+    """Run statements one by one, yielding after each.
 
     Raises:
-        EngineError: If a statement fails. The message has the statement.
+        EngineError: If a statement fails. The error message has the statement.
     """
     begin_loading(database)
     for statement in statements(sql):
@@ -63,10 +63,10 @@ def make_keys(database: Database, sql: str) -> Iterator[None]:
 
 
 def run(database: Database, statement: str) -> None:
-    """One statement; a transaction that it was in is rolled back if it fails.
+    """Run one statement; if it fails, its transaction is rolled back.
 
     Raises:
-        EngineError: If a statement fails. The message has the statement.
+        EngineError: If a statement fails. The error message has the statement.
         RunFailedError: If the disk is full.
     """
     try:
@@ -80,10 +80,10 @@ def run(database: Database, statement: str) -> None:
 
 
 def finish(database: Database) -> None:
-    """Gathers statistics, makes the file durable and gives it its settings back.
+    """Gather statistics, make the file durable and restore its settings.
 
     Raises:
-        RunFailedError: If SQLite fails. The message is SQLite's.
+        RunFailedError: If SQLite fails. The error message is SQLite's.
     """
     try:
         database.own.execute(script("statistics.sql")).fetchall()
@@ -99,7 +99,10 @@ def finish(database: Database) -> None:
 
 
 def checkpoint(database: Database) -> None:
-    """Moves what is in the log into the file. Raises `apsw.Error`."""
+    """Write a checkpoint: move the content of the write-ahead log into the file.
+
+    Raises `apsw.Error`.
+    """
     database.own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 

@@ -1,4 +1,4 @@
-"""Finds ordered first rows in a statement's text, as SQLite's plans do not show them."""
+"""Finds ORDER BY with LIMIT in a statement's text, because SQLite's plans do not show it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ACCESS = ("SCAN ", "SEARCH ")
 
 @dataclass(frozen=True)
 class FirstRows:
-    """The first rows that a statement on one table asks for, and their order.
+    """The ORDER BY and LIMIT of a statement on one table.
 
     Attributes:
-        by: Columns of the order, with a comma between, each with DESC where it is so.
-        rows: How many are wanted, with those that an offset passes over.
+        by: Columns of the order, separated by commas, with DESC where descending.
+        rows: Number of requested rows, plus the rows of the offset.
     """
 
     by: str
@@ -33,7 +33,7 @@ class FirstRows:
 
 
 def first_rows(text: str) -> FirstRows | None:
-    """Return order and number of a statement's rows; None if it has no such number or form."""
+    """Return order and limit of a statement; None without a limit, or for other forms."""
     from sqlglot import exp
 
     tree = parsed(text)
@@ -57,9 +57,9 @@ def _count(clause: Expr) -> int | None:
 def counted_first_rows(
     connection: apsw.Connection, plan: Sequence[dict[str, Any]], text: str, values: Sequence[object]
 ) -> dict[str, Any] | None:
-    """Return what is sorted for a statement's first rows, as JSON values; None if nothing is.
+    """Return the sort for a statement's first rows, as JSON values; None without a sort.
 
-    `found` is how many rows fulfil its condition. Raises what apsw raises.
+    `found` is the number of rows that fulfil its condition. Raises apsw's errors.
     """
     accesses = [line for line in plan if line["detail"].startswith(ACCESS)]
     asked = first_rows(text) if len(accesses) == 1 else None
@@ -74,9 +74,10 @@ def counted_first_rows(
 
 
 def with_first_rows(root: PlanNode, counts: Mapping[str, Any], execution_s: float) -> PlanNode:
-    """Return a sort over one access with the rows that go in and out, and the whole time divided.
+    """Return a sort above one table access, with its input and output rows and the time split.
 
-    A scan whose own part is not known has all of it: what is sorted has to be found first.
+    A scan without a measured time gets the whole time, because it must find all rows before the
+    sort.
     """
     if root.operator != "sort" or len(root.children) != 1 or root.children[0].children:
         return root

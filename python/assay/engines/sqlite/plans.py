@@ -1,7 +1,8 @@
-"""SQLite's plans in engine-independent terms.
+"""Converts SQLite's plans to engine-independent terms.
 
-EXPLAIN QUERY PLAN tells loops from the outermost to the innermost, then what sorts or groups, and
-beside them what is computed for a value or before the loops. Of that a tree is made here.
+EXPLAIN QUERY PLAN lists loops from the outermost to the innermost, then sorts and groupings, and
+beside them subqueries for values or before the loops. This module converts the list to a tree of
+operators.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _BLOOM = re.compile(
 )
 _CONSTANT = re.compile(r"SCAN (?:CONSTANT ROW|\d+ CONSTANT ROWS|\d+-ROW VALUES CLAUSE)")
 _COMPOUND = re.compile(r"COMPOUND QUERY|MERGE \(.+\)")
-# Parts of a set operation, of a recursion, and of a search by several indexes.
+# Lines of set operations, of recursions, and of searches by several indexes.
 _PART = re.compile(
     r"LEFT|RIGHT|LEFT-MOST SUBQUERY|UNION.*|INTERSECT.*|EXCEPT.*|SETUP|RECURSIVE STEP|INDEX \d+"
     r"|RIGHT-JOIN \S+"
@@ -44,7 +45,7 @@ SOURCE = "SQLite's count of steps of scans; this build does not count what is re
 
 @dataclass
 class _Row:
-    """A line of a plan, with those below it."""
+    """A line of a plan, with the lines below it."""
 
     detail: str
     below: list[_Row] = field(default_factory=list)
@@ -52,7 +53,10 @@ class _Row:
 
 @plan_parser("SQLite")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The operators that a captured text means; nothing was counted. See `HasPlans.plan`."""
+    """Return the operators in a captured text, without counts.
+
+    See `HasPlans.plan`.
+    """
     try:
         whole = json.loads(text)
         rows = _tree(whole["plan"])
@@ -86,14 +90,17 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _with_columns(node: PlanNode, columns: dict[str, list[str]]) -> PlanNode:
-    """The tree whose accesses to tables have the columns that the statement takes of those."""
+    """Return the tree with the columns that the statement reads from each table."""
     children = tuple(_with_columns(child, columns) for child in node.children)
     names = columns.get(node.object or "") if node.operator in {"scan", "index scan"} else None
     return replace(node, children=children, columns=None if names is None else tuple(names))
 
 
 def _tree(rows: list[dict[str, Any]]) -> list[_Row]:
-    """The outermost lines. Raises `KeyError` where a parent is missing."""
+    """Return the outermost lines.
+
+    Raises `KeyError` for a missing parent.
+    """
     top = _Row("")
     by_id = {0: top}
     for line in rows:
@@ -104,7 +111,7 @@ def _tree(rows: list[dict[str, Any]]) -> list[_Row]:
 
 
 def _level(rows: list[_Row], aliases: dict[str, str]) -> PlanNode | None:
-    """Loops of one query as a tree, under what sorts or groups them; None if there is nothing."""
+    """Return loops of one query as a tree below sorts or groupings; None if there are none."""
     tree: PlanNode | None = None
     above: list[str] = []
     beside: list[PlanNode] = []
@@ -149,7 +156,7 @@ def _beside(row: _Row, aliases: dict[str, str]) -> PlanNode:
 
 
 def _input(row: _Row, aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
-    """Return the input of the loops: a table, constants, a set operation, or an unknown one."""
+    """Return the input of a loop: a table, constants, a set operation, or an unknown operator."""
     if _CONSTANT.fullmatch(row.detail):
         return PlanNode("values", row.detail)
     if match := _ACCESS.fullmatch(row.detail):

@@ -1,7 +1,7 @@
-"""Puts rows and times of scans of whole tables into a plan of SQLite.
+"""Adds rows and times of full table scans to a plan of SQLite.
 
-SQLite times no operator, but it counts the steps of a statement's program. A scan's part of the
-time is that of its steps, as far as they do nothing but remove rows: the least that it took.
+SQLite does not time operators, but it counts the steps of a statement's program. A scan's share of
+the time is the share of steps that only remove rows, which is a lower bound.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def with_scans(
     counted: Mapping[str, float],
     execution_s: float,
 ) -> PlanNode:
-    """Return the tree with what was counted of scans whose table is scanned at one place only.
+    """Return the tree with counts of scans, for tables that are scanned only once in it.
 
     Args:
-        root: The tree.
-        scans: As `counted_scans` gives them.
-        counted: SQLite's counts of the statement.
+        root: Root of the tree.
+        scans: Results of `counted_scans`.
+        counted: SQLite's counters for the statement.
         execution_s: Seconds of execution of the statement.
     """
     places = Counter(node.object for node in root.walk() if node.operator == "scan")
@@ -42,7 +42,7 @@ def with_scans(
         if places[table] != 1 or counts[table] != 1 or not counted.get(STEPS):
             continue
         if scan["joined"]:
-            # Of several inner scans it is not known which read how many rows.
+            # With several inner scans, the rows of each are unknown.
             if len(joined) > 1:
                 continue
             read = max(counted.get(SCAN_STEPS, 0.0) - others, read)

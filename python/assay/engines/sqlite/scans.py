@@ -1,7 +1,7 @@
-"""Rows that scans of whole tables read and keep.
+"""Counts the rows that full table scans read and keep.
 
-This build of SQLite does not count them by operator. The program of a statement says which
-comparisons remove rows, and a count over the table says how many.
+This build of SQLite does not count rows by operator. A statement's program shows which comparisons
+remove rows, and a count query over the table shows how many.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ AND = " and "
 def counted_scans(
     connection: apsw.Connection, scans: Iterable[FilteredScan]
 ) -> list[dict[str, Any]]:
-    """Return what was counted of each scan, as JSON values. Raises what apsw raises.
+    """Return the row counts of each scan, as JSON values.
 
-    `read` and `kept` are rows of one loop. Where rows are compared with another table's, `kept` is
-    how many rows of the table have one value, on average.
+    Raises apsw's errors.
+
+    `read` and `kept` are rows per loop. If rows are compared with another table's, `kept` is the
+    average number of rows per distinct value.
     """
     return [
         {
@@ -56,7 +58,7 @@ def _counted(connection: apsw.Connection, scan: FilteredScan) -> dict[str, float
 def _kept(
     connection: apsw.Connection, table: str, comparisons: Iterable[Comparison]
 ) -> tuple[float, float]:
-    """Rows of a table, and those that fulfil comparisons with values."""
+    """Return rows of a table, and its rows that fulfil comparisons with values."""
     fixed = list(comparisons)
     condition = (
         AND.join(f"{quoted(comparison.column)} {comparison.how} ?" for comparison in fixed)

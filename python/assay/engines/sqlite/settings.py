@@ -1,6 +1,6 @@
-"""SQLite's settings are pragmas: which there are, what they take, and what they are now.
+"""SQLite's settings are pragmas: their names, their allowed values, and their current values.
 
-SQLite takes an unknown pragma and a senseless value without a word, so both are looked at here.
+SQLite silently accepts unknown pragmas and invalid values, so this module checks both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONF = Path(__file__).parent / "conf"
 CASE_SENSITIVE_LIKE = "case_sensitive_like"
 JOURNAL_MODE = "journal_mode"
-# They are of the file, and a filled one has to be written anew for them.
+# These settings belong to the file; changing them requires rewriting a filled file.
 OF_THE_FILE = ("page_size", "auto_vacuum")
 SWITCH = ("off", "on")
 SIZES = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
@@ -31,18 +31,18 @@ SWITCH_WORDS = {"0": "off", "no": "off", "false": "off", "1": "on", "yes": "on",
 
 @dataclass(frozen=True)
 class Pragma:
-    """The values that one pragma takes: a whole number unless it has words.
+    """The values that one pragma accepts: integers, unless it has keywords.
 
     Attributes:
-        choices: By the number that SQLite tells; it takes numbers, too.
-        bytes_each: What one is where it is a size, which may be written with a unit then.
+        choices: Keywords by the number that SQLite reports; numbers are also accepted.
+        bytes_each: Bytes of one unit of a size, which may then be written with a unit.
     """
 
     choices: tuple[str, ...] = ()
     bytes_each: int | None = None
 
     def canonical(self, value: str) -> str | None:
-        """A value as it is recorded; None if the pragma does not take it."""
+        """Return a value in its recorded form; None if the pragma does not accept it."""
         word = value.strip().lower()
         if not self.choices:
             return self._number(word)
@@ -62,14 +62,14 @@ class Pragma:
 
     @property
     def takes(self) -> str:
-        """The values that the pragma takes, in words."""
+        """Return the values that the pragma accepts, in words."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return "a whole number" + (" or a size such as 64MiB" if self.bytes_each else "")
 
 
 NUMBER, BOOLEAN, BYTES = Pragma(), Pragma(SWITCH), Pragma(bytes_each=1)
-# Below zero it is in KiB, above it in pages.
+# Negative values are in KiB, positive values in pages.
 PAGES_OR_SIZE = Pragma(bytes_each=-1024)
 PRAGMAS = {
     "analysis_limit": NUMBER,
@@ -102,10 +102,10 @@ PRAGMAS = {
 
 
 def checked(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings with their values as they are recorded.
+    """Return settings with their values in recorded form.
 
     Raises:
-        EngineError: If the setting does not exist, or does not take the value.
+        EngineError: If the setting does not exist, or does not accept the value.
     """
     canonical_settings = {}
     for name, value in settings.items():
@@ -121,16 +121,16 @@ def checked(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def effective(connection: apsw.Connection) -> dict[str, str]:
-    """Every setting as a connection has it."""
+    """Return every setting of a connection."""
     settings = {name: _effective_value(connection, name) for name in PRAGMAS}
     return {name: value for name, value in settings.items() if value is not None}
 
 
 def apply(connection: apsw.Connection, settings: Mapping[str, str]) -> None:
-    """Gives a connection its settings, which are `checked`; those of the file once it has them.
+    """Apply `checked` settings to a connection, rewriting the file for new page settings.
 
     Raises:
-        EngineError: If SQLite has another value then.
+        EngineError: If SQLite reports another value afterwards.
     """
     _write_anew(connection, {name: settings[name] for name in OF_THE_FILE if name in settings})
     for name, value in settings.items():
@@ -146,10 +146,10 @@ def apply(connection: apsw.Connection, settings: Mapping[str, str]) -> None:
 
 
 def _write_anew(connection: apsw.Connection, wanted: Mapping[str, str]) -> None:
-    """The file with other pages than it has; a file without tables just takes them."""
+    """Rewrite the file with other page settings; a file without tables accepts them at once."""
     if all(_effective_value(connection, name) == value for name, value in wanted.items()):
         return
-    # Pages cannot change their size while there may be a log of them.
+    # The page size cannot change while there may be a write-ahead log.
     connection.pragma(JOURNAL_MODE, "delete")
     for name, value in wanted.items():
         connection.pragma(name, value)

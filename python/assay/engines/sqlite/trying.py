@@ -1,4 +1,4 @@
-"""Prepares statements of others without executing them."""
+"""Prepares a user's statements without executing them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from assay.engines.checking import Trial
 
-# EXPLAIN, as apsw asks for it.
+# Mode of apsw for EXPLAIN.
 PROGRAM = 1
 MISSING = re.compile(r"no such (table|column|function): (\S+)|has no column named (\S+)")
 KINDS: dict[str, RefusalKind] = {"table": "table", "column": "column", "function": "function"}
@@ -59,7 +59,7 @@ def _refused(text: str, error: apsw.Error) -> Refusal:
     name = None
     if match is not None:
         kind, name = KINDS[match[1] or "column"], match[2] or match[3]
-    # SQLite counts bytes.
+    # SQLite reports positions in bytes.
     offset = getattr(error, "error_offset", -1)
     position = len(text.encode()[:offset].decode(errors="ignore")) if offset >= 0 else None
     return Refusal(kind, message, name, position)

@@ -7,23 +7,23 @@ import apsw
 from assay.engines.contract import EngineError
 from assay.engines.sqlite.database import script, statements
 
-# EXPLAIN, as apsw asks for it: a statement is prepared and not executed.
+# Mode of apsw for EXPLAIN, which prepares a statement without executing it.
 PROGRAM = 1
-# Tables in which SQLite keeps its statistics; the second one only where it was built with it.
+# Tables of SQLite's statistics; the second one exists only in some builds.
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
 ANALYZE = apsw.SQLITE_ANALYZE
 
 
 def exact_undo(connection: apsw.Connection, make: str, undo: str) -> str:
-    """Return statements that take a change back; statistics get the rows that they have now.
+    """Return statements that undo a change; statistics tables get their current rows again.
 
     Args:
-        connection: To the file, which is only read.
-        make: Statements of the change.
-        undo: The statements that are shown for it.
+        connection: Connection to the file, which is only read.
+        make: Statements that make the change.
+        undo: Statements that the user is shown to undo it.
 
     Raises:
-        EngineError: If SQLite refuses the change, such as an index that is there already.
+        EngineError: If SQLite refuses the change, for example because the index exists already.
     """
     tables = [table for text in statements(make) for table in _analysed(connection, text)]
     if not tables:
@@ -38,13 +38,13 @@ def exact_undo(connection: apsw.Connection, make: str, undo: str) -> str:
     ]
     if lines:
         lines.append(f"{script('plans/reload.sql').strip()};")
-    # Reading statistics anew makes the tables that are missing, so these are dropped last.
+    # Rereading statistics creates missing statistics tables, so these are dropped last.
     drops = [script("undoing/drop.sql", table=name) for name in STATISTICS if name not in present]
     return "\n".join(map(str.strip, [*lines, *drops]))
 
 
 def _former_rows(connection: apsw.Connection, name: str, table: str) -> list[str]:
-    """Return statements that give a table of the file the statistics that it has now."""
+    """Return statements that restore a table's current statistics."""
     remove = script("undoing/remove.sql", table=name, text=apsw.format_sql_value(table))
     rows = connection.execute(script(f"undoing/{name}.sql"), (table,))
     return [remove, *(text for (text,) in rows)]

@@ -1,1 +1,1 @@
-"""Trino: a coordinator and workers that pass pages on while they make them; see README.md."""
+"""Trino: a coordinator and workers that stream pages to each other; see README.md."""

@@ -1,4 +1,4 @@
-"""Settings of a cluster: those of ours, those of each node, those of the catalog of files."""
+"""Settings of a cluster: Assay's, those of each node, and those of the file catalog."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 WORKERS, HEAP = "workers", "heap"
 OF_OURS = (WORKERS, HEAP)
 WORKERS_MAX = 64
-# How the names of the catalog's properties begin; a node's own ones never do.
+# Prefixes of the catalog's properties; a node's own properties never have them.
 OF_CATALOG = ("hive.", "parquet.", "orc.")
-# What we say ourselves: where a node is, and who it is.
+# Settings that Assay controls: addresses and identities of nodes.
 PLACES = (
     "catalog.config-dir",
     "coordinator",
@@ -44,10 +44,10 @@ _LINE = re.compile(r"\tBootstrap\t(.*)")
 
 
 def check(settings: Mapping[str, str], programs: Programs) -> None:
-    """Refuses what the cluster would refuse when it starts, and what we say ourselves.
+    """Raise an error for settings that the cluster would refuse, or that Assay controls.
 
     Raises:
-        EngineError: If a setting is refused. The message names it and the remedy.
+        EngineError: If a setting is refused. The error message names the setting and the remedy.
     """
     workers_of(settings)
     heap_mb(settings)
@@ -74,7 +74,10 @@ def _is_known(name: str, names: Iterable[str]) -> bool:
 
 
 def workers_of(settings: Mapping[str, str]) -> int:
-    """Return the wanted number of workers. Raises `EngineError`."""
+    """Return the requested number of workers.
+
+    Raises `EngineError`.
+    """
     value = settings[WORKERS]
     if not value.isdecimal() or not 0 < int(value) <= WORKERS_MAX:
         raise EngineError(f"{WORKERS}={value}: it is a whole number from 1 to {WORKERS_MAX}.")
@@ -82,7 +85,10 @@ def workers_of(settings: Mapping[str, str]) -> int:
 
 
 def heap_mb(settings: Mapping[str, str]) -> int:
-    """Java's heap of each node, in MiB. Raises `EngineError`."""
+    """Return the size of each node's Java heap in MiB.
+
+    Raises `EngineError`.
+    """
     match = _HEAP.fullmatch(settings[HEAP].strip())
     megabytes = 0
     if match:
@@ -96,7 +102,7 @@ def heap_mb(settings: Mapping[str, str]) -> int:
 
 
 def heap_text(settings: Mapping[str, str]) -> str:
-    """Return the heap in its largest unit, as people write it."""
+    """Return the heap as text in its largest unit."""
     megabytes = heap_mb(settings)
     whole = megabytes % MB_PER_GB == 0
     return f"{megabytes // MB_PER_GB}GB" if whole else f"{megabytes}MB"
@@ -117,7 +123,7 @@ def of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def text(properties: Mapping[str, str]) -> str:
-    """A file of properties."""
+    """Return the text of a properties file."""
     escaped = {name: value.replace("\\", "\\\\") for name, value in properties.items()}
     return "".join(f"{name}={value}\n" for name, value in escaped.items())
 
@@ -125,7 +131,7 @@ def text(properties: Mapping[str, str]) -> str:
 def in_effect(log: str) -> dict[str, str]:
     """Parse the properties in use from the log of a node's start: names and values.
 
-    Those without a value are left out. A name that several parts of the node have is there once.
+    Properties without a value are omitted. A name that several parts of the node use appears once.
     """
     properties: dict[str, str] = {}
     columns: tuple[int, int] | None = None
@@ -144,5 +150,5 @@ def in_effect(log: str) -> dict[str, str]:
 
 
 def _value(row: str, columns: tuple[int, int]) -> str:
-    """The third column of a row, which two blanks or more end."""
+    """Return the third column of a row, which ends at two or more spaces."""
     return re.split(r"\s{2,}", row[columns[1] :].strip(), maxsplit=1)[0]

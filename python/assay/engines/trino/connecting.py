@@ -1,7 +1,8 @@
 """Connects to a cluster: by JDBC through the bridge, and by its own HTTP interface.
 
-Keys of an address beside those of `assay.engines.bridge.addresses`: `rest` (where the coordinator
-listens), `catalog`, `schema`; of a cluster of ours `pids` and `logs` of its nodes, and `lake`.
+Keys of an address besides those of `assay.engines.bridge.addresses`: `rest` (the coordinator's HTTP
+address), `catalog`, `schema`; for a private cluster also `pids` and `logs` of its nodes, and
+`lake`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import Address
 
 CONF = Path(__file__).parent / "conf"
-# What the bridge needs beside the cluster: its own driver.
+# Maven name of Trino's JDBC driver for the bridge.
 DRIVER = "io.trino:trino-jdbc:368"
 DRIVER_SHA256 = {
     "trino-jdbc-368.jar": "b072c54b1d22160bba7a382a0b752b482c459b90b90d7a0e17ace2ac67132340",
@@ -34,44 +35,45 @@ USER, CATALOG, SCHEMA = "assay", "lake", "assay"
 SCHEME, PORT, PORT_TLS = "trino", 8080, 8443
 PASSWORD_VARIABLE = "TRINO_PASSWORD"  # noqa: S105 - where it is, not what it is
 SESSION = "sessionProperties"
-# Of parameters in a DSN; whatever else there is goes to the driver.
+# Parameter of a DSN that Assay reads; all others go to the driver.
 TLS = "SSL"
 PATIENCE_S = 20.0
 
 
 def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
+    """Return the SQL of a file in `conf/`."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def filled(file: str, /, **parts: str) -> str:
-    """The SQL of a file in `conf/` with names in it, quoted."""
+    """Return the SQL of a file in `conf/` with quoted names filled in."""
     return filled_text(file, **{key: name_of(name) for key, name in parts.items()})
 
 
 def filled_text(file: str, /, **parts: str) -> str:
-    """The SQL of a file in `conf/` with its fields filled as they are."""
+    """Return the SQL of a file in `conf/` with its fields filled in unquoted."""
     return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
-    """A name, quoted."""
+    """Return a quoted name."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def url_of(host: str, port: int, path: str, parameters: Mapping[str, str] | None = None) -> str:
-    """The JDBC URL of a coordinator."""
+    """Return the JDBC URL of a coordinator."""
     asked = f"?{urlencode(parameters)}" if parameters else ""
     return f"jdbc:trino://{host}:{port}{path}{asked}"
 
 
 def read_dsn(dsn: str) -> Address:
-    """The address that `trino://user[:password]@host:port/catalog/schema` names.
+    """Return the address in `trino://user[:password]@host:port/catalog/schema`.
 
-    A password, also of TRINO_PASSWORD, goes over TLS only. Parameters after a `?` are the driver's.
+    A password, including one in TRINO_PASSWORD, is sent over TLS only. Parameters after a `?` are
+    passed to the driver.
 
     Raises:
-        EngineError: If the text is not a valid DSN. The message does not quote it.
+        EngineError: If the text is not a valid DSN. The error message does not quote it.
     """
     try:
         url = urlsplit(dsn)
@@ -105,7 +107,7 @@ def _unread() -> str:
 
 
 def with_session(dsn: str, settings: Mapping[str, str]) -> str:
-    """A DSN whose sessions have these properties beside those that it says already.
+    """Return a DSN whose sessions have these properties in addition to its own.
 
     Raises:
         EngineError: If the DSN cannot be read, or a value has a character that the driver uses as
@@ -124,10 +126,10 @@ def with_session(dsn: str, settings: Mapping[str, str]) -> str:
 
 
 class Rest:
-    """Asks one node over HTTP, on one connection that is kept. Belongs to one thread.
+    """Queries one node over HTTP on one persistent connection, for one thread only.
 
     Args:
-        base: Such as `http://127.0.0.1:8080`.
+        base: URL of the node, such as `http://127.0.0.1:8080`.
         user: Name of the user.
         password: Password of the user; None without one.
 
@@ -146,7 +148,7 @@ class Rest:
 
     @classmethod
     def of(cls, address: Address, base: str | None = None) -> Rest:
-        """The coordinator of an address, or another of its nodes; a password goes over TLS only."""
+        """Return a client of the coordinator or another node; a password is sent over TLS only."""
         properties, place = address["properties"], base or address["rest"]
         is_tls = place.startswith("https:")
         return cls(place, properties["user"], properties.get("password") if is_tls else None)
@@ -160,10 +162,10 @@ class Rest:
         return self.ask("GET", path)
 
     def get_all(self, paths: Sequence[str]) -> list[Any]:
-        """Get several paths by requests sent together: tens of them cost as much as a few.
+        """Get several paths by pipelined requests: tens of them cost as much as a few.
 
         Raises:
-            OSError: If a request has no answer, or its answer is not JSON of a stated length.
+            OSError: If a request has no answer, or its answer is not JSON with a Content-Length.
         """
         try:
             if self._line.sock is None:
@@ -175,7 +177,7 @@ class Rest:
                 f"GET {path} HTTP/1.1\r\nHost: {place}\r\n{header_lines}\r\n" for path in paths
             ]
             self._line.sock.sendall("".join(asked).encode())
-            # Nothing is left in the file: it ends with the last answer.
+            # The buffered file is empty after the last answer.
             with self._line.sock.makefile("rb") as answers:
                 return [_answer(answers, path) for path in paths]
         except (ValueError, OSError) as error:
@@ -189,7 +191,10 @@ class Rest:
         body: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the node tells
-        """Send any request; the answer as JSON, None without a body. Raises `OSError`."""
+        """Send any request; return the answer parsed from JSON, None without a body.
+
+        Raises `OSError`.
+        """
         try:
             sent = None if body is None else body.encode()
             self._line.request(method, path, sent, self.headers | dict(headers or {}))
@@ -206,12 +211,15 @@ class Rest:
             raise OSError(f"{self._line.host} answers {path} with what is no JSON") from error
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._line.close()
 
 
 def _answer(answers: BinaryIO, path: str) -> Any:  # noqa: ANN401 - whatever the node tells
-    """The next answer of several. Raises `ValueError` if it is not of JSON and a known length."""
+    """Return the next answer of several.
+
+    Raises `ValueError` if the answer is not JSON with a known length.
+    """
     status = answers.readline().split(None, 2)
     length = None
     while line := answers.readline().strip():
@@ -224,5 +232,5 @@ def _answer(answers: BinaryIO, path: str) -> Any:  # noqa: ANN401 - whatever the
 
 
 def bean(name: str, attribute: str) -> str:
-    """The path of one of a node's own counters."""
+    """Return the path of one of a node's own counters."""
     return f"/v1/jmx/mbean/{quote(name, safe='')}/{quote(attribute, safe='')}"

@@ -1,8 +1,8 @@
-"""Reads what the nodes did, raw: from the coordinator's accounts of queries, and from each node.
+"""Reads the work of each node: from the coordinator's reports of queries, and from the nodes.
 
-The accounts are sums over all queries since the reader began: those that ended are added up and
-remembered, those that run are asked for at each reading. What a node counts itself is asked of the
-node, where it is reached.
+The figures are sums over all queries since the reader began. Completed queries are added once;
+running ones are read at each sample. Counters of a node itself are read from the node, if it is
+reachable.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NODES = "nodes"
 ENDED = ("FINISHED", "FAILED")
-# So long after its end a query's account may not be whole yet.
+# Seconds after its end in which a query's report may be incomplete.
 WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
 FETCHES, FETCHED_BYTES, SPLIT_WAIT, QUANTA = "fetches", "fetched_bytes", "split_wait_us", "quanta"
 COLLECTING, COLLECTIONS, HEAP = "collecting_ms", "collections", "heap_bytes"
@@ -34,10 +34,10 @@ EXECUTOR = "trino.execution.executor:name=TaskExecutor"
 MEMORY = "java.lang:type=Memory", "HeapMemoryUsage"
 COLLECTOR = "java.lang:type=GarbageCollector,name=G1 {} Generation"
 COLLECTORS = tuple(COLLECTOR.format(which) for which in ("Young", "Old"))
-# What has a mean and a count since the node started.
+# Counters with a mean and a count since the node's start.
 WAITED = ("LeafSplitWaitTime", "IntermediateSplitWaitTime")
 WORKED = ("BlockedQuantaWallTime.AllTime", "UnblockedQuantaWallTime.AllTime")
-# All that a node is asked for, by name and attribute.
+# Counters that are read from each node, by name and attribute.
 OF_NODE = (
     *((EXCHANGE, attribute) for attribute in ("AllResponse.TotalCount", "ReadBytes.AllTime.Total")),
     *((EXECUTOR, f"{name}.{part}") for name in WAITED for part in ("Avg", "Count")),
@@ -51,7 +51,7 @@ Row = tuple[str, str, str, float]
 
 
 class TrinoCounters:
-    """Reads Trino's counters; implements `CounterReader`. Belongs to one thread.
+    """Reads Trino's counters from one thread; implements `CounterReader`.
 
     Args:
         address: Address of the cluster.
@@ -66,18 +66,18 @@ class TrinoCounters:
         }
         self._nodes = {name: Rest.of(address, place) for name, place in places.items()}
         if "pids" not in address:
-            # Its nodes may listen where only they reach each other.
+            # The nodes' addresses may be reachable only within the cluster.
             self._nodes = {name: node for name, node in self._nodes.items() if _answers(node)}
 
     def read(self) -> list[Row]:
-        """Rows of (source, node, counter, value).
+        """Return rows of (source, node, counter, value).
 
         Raises:
-            OSError: If a node does not answer, or has words that are not understood.
+            OSError: If a node does not answer, or its answer cannot be parsed.
         """
         try:
             for key, value in self._queries.counted().items():
-                # What runs is told in rounded times: a sum never goes back.
+                # Times of running queries are rounded; a sum never decreases.
                 self._totals[key] = max(self._totals.get(key, 0.0), float(value))
             rows = [(NODES, *key, value) for key, value in self._totals.items()]
             for name, node in self._nodes.items():
@@ -87,14 +87,14 @@ class TrinoCounters:
         return rows
 
     def close(self) -> None:
-        """Ends the connections."""
+        """Close the connections."""
         self._coordinator.close()
         for node in self._nodes.values():
             node.close()
 
 
 class Queries:
-    """Accounts of all queries since the first time that they were asked for."""
+    """Reports of all queries since the first reading."""
 
     def __init__(self, coordinator: Rest) -> None:
         self._coordinator = coordinator
@@ -130,7 +130,7 @@ class Queries:
         return queries
 
     def _whole(self, name: str) -> dict[str, Any] | None:
-        """The account of a query; of one that ended with what all its tasks said last."""
+        """Return the report of a query; once it ended, with the final figures of all its tasks."""
         deadline_s = time.monotonic() + WHOLE_PATIENCE_S
         while True:
             account: dict[str, Any] | None = self._coordinator.get(f"/v1/query/{name}")
@@ -142,7 +142,7 @@ class Queries:
 
 
 def _answers(node: Rest) -> bool:
-    """Return True if a node of another's cluster shows us its counters."""
+    """Return True if a node of another's cluster shows its counters."""
     try:
         node.get(bean(*MEMORY))
     except OSError:
@@ -152,7 +152,10 @@ def _answers(node: Rest) -> bool:
 
 
 def _of_node(node: Rest) -> list[tuple[str, float]]:
-    """Return a node's own counters. Attributes are asked for by name: all of them are 100 kB."""
+    """Return a node's own counters.
+
+    Attributes are requested by name, because all of them are 100 kB.
+    """
     answers = dict(zip(OF_NODE, node.get_all([bean(*of) for of in OF_NODE]), strict=True))
 
     def attribute_value(name: str, attribute: str) -> float:
@@ -176,6 +179,6 @@ def _of_node(node: Rest) -> list[tuple[str, float]]:
 
 
 def _number(text: object) -> float:
-    """A number of JSON's; the mean of nothing and what has no bound are words there."""
+    """Return a number from JSON, where NaN and infinity are words."""
     value = float(str(text))
     return value if math.isfinite(value) else 0.0

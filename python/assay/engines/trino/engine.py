@@ -1,4 +1,4 @@
-"""Trino: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Trino: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class TrinoEngine(OwnTables):
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
-        # Java, and the directory of the driver.
+        # Paths of Java and of the JDBC driver's directory.
         self._bridge: tuple[Path, Path] | None = None
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product with what it takes to run and to ask it: Java, and its JDBC driver."""
+        """Return the product, after obtaining Java and its JDBC driver."""
         java = find_java(wanted.cache, tell, WHOSE)
         check_java(java)
         product = obtain(self._facts, wanted, tell)
@@ -80,17 +80,17 @@ class TrinoEngine(OwnTables):
         return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Checks names and our own values before a node is started."""
+        """Check names of settings and Assay's own values before a node is started."""
         configuration.check(self._facts.settings | dict(settings), find_programs(product))
 
     def load_settings(self) -> Mapping[str, str]:
-        """One worker: it makes empty tables and gathers their statistics."""
+        """Return settings with one worker, enough to make empty tables and gather statistics."""
         return self._facts.settings | {configuration.WORKERS: "1"}
 
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private cluster, on new data if `place.data` is empty."""
+        """Start a private cluster, on new data if `place.data` is empty."""
         if self._bridge is None:
             raise EngineError(
                 "Trino's JDBC driver is not here: install it first with `assay engines install`."
@@ -102,26 +102,27 @@ class TrinoEngine(OwnTables):
         return start_cluster(programs, java, driver, place, wanted, launcher)
 
     def address(self, dsn: str) -> Address:
-        """The address of a cluster that runs already."""
+        """Return the address of a running cluster."""
         return read_dsn(dsn)
 
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
-        """A DSN whose sessions have these properties, such as `join_distribution_type`."""
+        """Return a DSN whose sessions have these properties, such as `join_distribution_type`."""
         return with_session(dsn, settings)
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
-        """Starts a bridge with Trino's driver."""
+        """Start a bridge with Trino's driver."""
         java = find_java(bridging.cache)
         driver = obtain_driver(DRIVER, bridging.cache, DRIVER_SHA256)
         return {**address, "socket": str(start_bridge(bridging.launcher, java, [driver]))}
 
     def attach(self, address: Address) -> Instance:
-        """Connects, and asks for the nodes, since the driver itself asks nothing.
+        """Connect, and query the nodes, because the driver itself sends nothing at first.
 
         Raises:
-            EngineError: Tells a cluster that is not there from one that refuses, with the mend.
+            EngineError: If the cluster is absent or refuses; the message distinguishes both, with a
+                remedy.
         """
-        # The driver would try again for minutes.
+        # The driver would retry for minutes.
         _greet(address)
         link = Link.connect(address)
         instance = Instance({}, link, address=dict(address))
@@ -133,15 +134,15 @@ class TrinoEngine(OwnTables):
         return instance
 
     def detach(self, instance: Instance) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `368`."""
+        """Return Trino's version, such as `368`."""
         return str(instance.handle.ask(file_text("version.sql"))[0][0].as_py())
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
-        """The active nodes, coordinator first."""
+        """Return the active nodes, coordinator first."""
         try:
             rows = instance.handle.ask(file_text("nodes.sql")).to_pylist()
         except BridgeError as error:
@@ -150,13 +151,13 @@ class TrinoEngine(OwnTables):
         return tuple(_node(row, pids, alone=len(rows) == 1) for row in rows)
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """Return the processes of our cluster's nodes; empty for another's cluster."""
+        """Return the root processes of a private cluster's nodes; empty for another's cluster."""
         return tuple(instance.address.get("pids", {}).values())
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Properties that a worker of ours said it has, and those of a session here.
+        """Return the properties that a worker's log reports, and those of a session.
 
-        Their names are told apart: those of a session have `_` where properties have `-`.
+        Session properties are distinguished by `_` where node properties have `-`.
         """
         properties = (
             {} if "logs" not in instance.address else properties_in_effect(instance.address)
@@ -168,48 +169,48 @@ class TrinoEngine(OwnTables):
         return {**session, **properties, **ours}
 
     def loads(self, instance: Instance) -> bool:
-        """Return True if the cluster is ours: another's tables are queried as they are."""
+        """Return True for a private cluster; another's tables are queried as they are."""
         return "lake" in instance.address
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, in our schema."""
+        """Run the statements one by one, in Assay's schema."""
         loading.run_script(instance, sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one."""
+        """Run the statements one by one."""
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Do nothing: a statement ends only when its files are written."""
+        """Do nothing: each statement ends only after its files are written."""
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Writes the rows as files of the table."""
+        """Write the rows as files of the table."""
         del streams
         loading.load(instance, table, rows)
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table, by its files."""
+        """Return the number of rows of a table, from its files."""
         return loading.count(instance, table)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gathers statistics of all columns."""
+        """Gather statistics of all columns."""
         loading.finish(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client, all through one bridge."""
+        """Return one connection per client, all through one bridge."""
         config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def counters(self, instance: Instance) -> CounterReader:
-        """Return a reader of each node's counters, of its tasks and of the node."""
+        """Return a reader of each node's counters, including its tasks."""
         return TrinoCounters(instance.address, self._places(instance))
 
     def plan_reader(self, instance: Instance) -> PlanReader:
-        """Executes statements and reads what their operators did."""
+        """Return a reader that executes statements and reads figures of their operators."""
         return TrinoPlans(instance.address)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse the coordinator's account of a query."""
+        """Parse the coordinator's report of a query."""
         return normalised(text, operation, statement, native)
 
     def _places(self, instance: Instance) -> dict[str, str]:
@@ -233,7 +234,7 @@ def _ours(instance: Instance, nodes: tuple[Node, ...]) -> dict[str, str]:
 
 
 def _greet(address: Address) -> None:
-    """Raises `EngineError` unless a coordinator is there and is ready."""
+    """Raise `EngineError` unless a coordinator answers and is ready."""
     place, asked = address["rest"], Rest.of(address)
     try:
         info = asked.get("/v1/info")
@@ -253,7 +254,7 @@ def _greet(address: Address) -> None:
 
 
 def _refused(address: Address, error: BridgeError) -> str:
-    """Return why a cluster gives no answer to a statement, and what to do."""
+    """Return why a cluster refuses a statement, and what to do."""
     place, said = address["rest"], str(error)
     if any(word in said for word in REFUSALS):
         return (
@@ -264,5 +265,5 @@ def _refused(address: Address, error: BridgeError) -> str:
 
 
 def engine(facts: EngineFacts) -> TrinoEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return TrinoEngine(facts)

@@ -1,7 +1,7 @@
-"""Asks the cluster for plans: executes a statement and reads what its operators did.
+"""Reads plans from the cluster: executes a statement and reads its operators' figures.
 
-The coordinator keeps an account of each query, with its plan by stages and what each operator did;
-EXPLAIN ANALYZE prints the same as text. Statements that change data are not asked.
+The coordinator keeps a report of each query, with its plan by stages and its operators' figures;
+EXPLAIN ANALYZE prints the same as text. Statements that change data are not explained.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
-# Without it the account of a query has no estimates in it.
+# Without this property, a query's report has no estimates.
 WITH_ESTIMATES = "collect_plan_statistics_for_all_queries=true"
 STATEMENT, PREPARED = "/v1/statement", "assay"
 READS = re.compile(r"\s*\(*\s*(select|with|values|table)\b", re.IGNORECASE)
@@ -38,7 +38,7 @@ WHOLE_PATIENCE_S, LOOK_S = 2.0, 0.01
 
 
 class RefusedError(Exception):
-    """Raised if Trino refuses a statement, with its message."""
+    """Error of a statement that Trino refuses, with Trino's message."""
 
 
 class TrinoPlans:
@@ -58,7 +58,7 @@ class TrinoPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes the statements one by one, each in a transaction of its own."""
+        """Explain the statements by executing them one by one, each in its own transaction."""
         for text, values in statements:
             begun_s = time.monotonic()
             try:
@@ -68,13 +68,13 @@ class TrinoPlans:
             yield Explained(native, reason, time.monotonic() - begun_s)
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._rest.close()
 
     def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
-        """The plan of a statement, and why there is none or only estimates."""
+        """Return a statement's plan, and the reason if it is missing or estimated only."""
         marked, given = bound(split(text)[0], values)
         if (marked.split(maxsplit=1) or [""])[0].lower() in TRANSACTION_WORDS:
             return None, OF_TRANSACTIONS
@@ -88,7 +88,7 @@ class TrinoPlans:
         return kept(self._account(query)), None
 
     def _account(self, query: str) -> dict[str, Any]:
-        """Return the account of a query, when all its tasks have ended."""
+        """Return the report of a query, once all its tasks have ended."""
         deadline_s = time.monotonic() + WHOLE_PATIENCE_S
         while True:
             account: dict[str, Any] = self._rest.get(f"/v1/query/{query}")
@@ -97,10 +97,10 @@ class TrinoPlans:
             time.sleep(LOOK_S)
 
     def _run(self, sql: str, values: Sequence[object], limit_s: float) -> str | None:
-        """Executes a statement to its end; its query's name, None if its time was over.
+        """Execute a statement to its end; return its query id, None if it exceeded its time.
 
         Raises:
-            RefusedError: With Trino's words.
+            RefusedError: If Trino refuses the statement; has Trino's message.
             OSError: If the coordinator does not answer.
         """
         headers, body = self._headers, sql
@@ -123,14 +123,17 @@ class TrinoPlans:
 
 
 def literal(value: object) -> str:
-    """A value as SQL writes it. Raises `ValueError` for what is none of ours."""
+    """Return a value as a SQL literal.
+
+    Raises `ValueError` for a value of another type.
+    """
     for kind, written in LITERALS.items():
         if isinstance(value, kind):
             return str(written(value))
     raise ValueError(f"{value!r} is no value that a statement is asked with")
 
 
-# The first kind that a value is of: a truth value is a whole number to Python, a time is a date.
+# The first matching type is used, because in Python bool is an int and datetime is a date.
 LITERALS: dict[type, Callable[..., object]] = {
     NoneType: lambda _: "null",
     bool: lambda value: str(value).lower(),

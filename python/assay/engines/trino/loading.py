@@ -1,7 +1,8 @@
-"""Tables: made in the metastore, filled with files beside it, their statistics gathered.
+"""Makes tables in the metastore, fills them with files, and gathers their statistics.
 
-A table of the metastore is a directory; what lies in it are its rows. So files that are written
-there are loaded, and the whole can be moved: the metastore knows no path.
+A table of the metastore is a directory, whose files hold its rows. Files written into a table's
+directory are loaded without Trino. The metastore contains no path, so the data directory can be
+moved.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ if TYPE_CHECKING:
     from assay.engines.contract import Instance
     from assay.engines.loading import ArrowStream
 
-# So many may read a large table at once.
+# Number of files of a large table, which can be read in parallel.
 FILES = 8
-# Trino leaves out what begins with a dot.
+# Trino ignores files whose name begins with a dot.
 LOADING = ".loading"
 
 
 def run_script(instance: Instance, sql: str) -> None:
-    """Runs the statements one by one. Raises `EngineError` with the statement."""
+    """Run the statements one by one.
+
+    Raises `EngineError` with the statement.
+    """
     link: Link = instance.handle
     link.run(filled("schema.sql", schema=instance.address["schema"]))
     for statement in split(sql):
@@ -35,12 +39,15 @@ def run_script(instance: Instance, sql: str) -> None:
 
 
 def run(link: Link, statement: str) -> None:
-    """Executes a statement. Raises `EngineError` with it."""
+    """Execute a statement.
+
+    Raises `EngineError` with the statement.
+    """
     execute(link, statement, "Trino")
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Writes all rows as files and moves them into the table's directory.
+    """Write all rows as files and move them into the table's directory.
 
     Raises:
         EngineError: If the table does not exist, or the files cannot be written.
@@ -60,14 +67,17 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return a table's rows from its files' metadata. Raises `EngineError` if it does not exist."""
+    """Return a table's number of rows from its files' metadata.
+
+    Raises `EngineError` if the table does not exist.
+    """
     if not (_directory(instance) / table).is_dir():
         raise EngineError(f"there is no table {table}")
     return count_rows(_directory(instance), table)
 
 
 def finish(instance: Instance) -> None:
-    """Gathers statistics of all tables and columns, and counts rows as Trino reads them."""
+    """Gather statistics of all tables and columns, and check row counts as Trino reads them."""
     link: Link = instance.handle
     for (table,) in link.text(file_text("tables.sql")):
         name = str(table)
@@ -80,5 +90,5 @@ def finish(instance: Instance) -> None:
 
 
 def _directory(instance: Instance) -> Path:
-    """The directory of our schema."""
+    """Return the directory of Assay's schema."""
     return Path(instance.address["lake"]) / str(instance.address["schema"])

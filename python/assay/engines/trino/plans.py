@@ -1,4 +1,4 @@
-"""Trino's plans in engine-independent terms."""
+"""Converts Trino's plans to engine-independent terms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 JsonObject = dict[str, Any]
 
-# What Trino calls its nodes, up to what stands in brackets behind.
+# Trino's names of nodes, without the bracketed suffix.
 OPERATORS = {
     "TableScan": "scan",
     "ScanFilter": "scan",
@@ -63,7 +63,7 @@ OPERATORS = {
     "Output": "result",
     "EnforceSingleRow": "limit",
 }
-# Operators that only fill what another one gives rows from, or hand its rows on.
+# Operators that only prepare another operator's rows, or pass them on.
 GIVE_NO_ROWS = (
     "HashBuilderOperator",
     "NestedLoopBuildOperator",
@@ -72,7 +72,7 @@ GIVE_NO_ROWS = (
     "DynamicFilterSourceOperator",
     *GIVERS,
 )
-# What makes a scan leave rows out that a join has no use for.
+# Filter by which a scan skips rows that a join does not need.
 DYNAMIC = "dynamicFilters"
 WALLS = ("addInputWall", "getOutputWall", "finishWall")
 CPUS = ("addInputCpu", "getOutputCpu", "finishCpu")
@@ -95,7 +95,7 @@ _PREDICATE = re.compile(r"filterPredicate = (.*?)(?:, \w+ = |\]$|$)")
 
 
 def kept(account: Mapping[str, Any]) -> str:
-    """Return the parts of the coordinator's account of a query that make its plan, as text.
+    """Return the parts of the coordinator's report of a query that form its plan, as text.
 
     Args:
         account: JSON document of `/v1/query/<id>`, with `stages`.
@@ -115,7 +115,7 @@ def kept(account: Mapping[str, Any]) -> str:
 
 
 def _estimates(costs: Mapping[str, Any]) -> dict[str, float]:
-    """Rows that the optimiser expects, by node; none for what it does not know."""
+    """Return estimated rows by node, without nodes of unknown estimate."""
     rows = {
         node: estimate.get("outputRowCount") for node, estimate in costs.get("stats", {}).items()
     }
@@ -137,7 +137,10 @@ def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[JsonObject]:
 
 @plan_parser("Trino")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a kept account means. See `HasPlans.plan`."""
+    """Return the plan in a kept report.
+
+    See `HasPlans.plan`.
+    """
     try:
         whole = json.loads(text)
         tree = _Tree.of_stages(whole["stages"])
@@ -163,7 +166,7 @@ def _seconds(text: str) -> float:
 
 
 class _Tree:
-    """Stages put together: where one takes from another, that one's plan stands below."""
+    """The tree of all stages: a stage's plan is below the node that reads from it."""
 
     def __init__(
         self,
@@ -174,9 +177,9 @@ class _Tree:
     ) -> None:
         self._plans = plans
         self._estimates = estimates
-        # By node.
+        # Operators by node.
         self._operators = operators
-        # What gave a stage's pages out, by stage.
+        # Operators that output a stage's pages, by stage.
         self._given = given
         if not plans:
             raise KeyError("stages")
@@ -198,7 +201,7 @@ class _Tree:
         return cls(plans, estimates, operators, given)
 
     def root(self) -> PlanNode:
-        """The last stage with all that it takes from; what gave out its pages is its own."""
+        """Return the last stage with all its inputs, plus the operator that outputs its pages."""
         made = self._node(self._plans[self._first])
         given = self._given.get(self._first, ())
         if not given:
@@ -236,7 +239,7 @@ class _Tree:
 
 
 def _rows(operators: Sequence[JsonObject]) -> float | None:
-    """Rows that a node gave; None if another node's operator does its work."""
+    """Return the rows that a node output; None if another node's operator does its work."""
     if not operators:
         return None
     giving = [operator for operator in operators if operator["operatorType"] not in GIVE_NO_ROWS]
@@ -277,7 +280,7 @@ def _condition(identifier: str, operator: str) -> str | None:
 def _details(
     plan: JsonObject, operators: Sequence[JsonObject], given: Sequence[JsonObject]
 ) -> JsonObject:
-    """Return further figures: of an exchange its traffic, of all operators their waiting."""
+    """Return further figures: traffic of exchanges, and wait times of all operators."""
     details: JsonObject = {"details": plan["details"].strip()} if plan.get("details") else {}
     if not operators:
         return details

@@ -1,4 +1,4 @@
-"""The contents of Trino's directory: version, jars, names of its configuration."""
+"""Reads Trino's directory: version, jars, names of its configuration."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Product
 
-# The plugins that a cluster of ours has: it starts in half the time without the other forty.
+# The only plugin of a private cluster, which starts in half the time without the other forty.
 CONNECTOR = "hive"
-# Its libraries for files ask Java who the user is in a way that later ones have not any more.
+# Maximum Java version: a library for files uses a call that later versions removed.
 JAVA_MAX = 22
 _MAIN = re.compile(r"trino-main-(\d[\w.-]*)\.jar")
 _JAVA = re.compile(r'version "(\d+)')
 _NAME = re.compile(rb"[a-z][a-z0-9]*(?:[.-][a-z0-9-]+)+")
 _ANNOTATION = b"Lio/airlift/configuration/Config;"
-# Of a class file: the tag of a text, and how long all other constants are, with their tags.
+# Tags in a class file: of a text, and of all other constants with their lengths.
 _TEXT = 1
 _LENGTHS = {3: 5, 4: 5, 5: 9, 6: 9, 7: 3, 8: 3, 9: 5, 10: 5, 11: 5, 12: 5, 15: 4, 16: 3, 17: 5}
 _LENGTHS |= {18: 5, 19: 3, 20: 3}
@@ -36,32 +36,35 @@ _COUNT_AT = 8
 
 @dataclass(frozen=True)
 class Programs:
-    """A directory of Trino: `lib` has its jars, `plugin` a directory for each connector."""
+    """An installed Trino: `lib` has its jars, `plugin` a directory for each connector."""
 
     home: Path
     version: str
 
     @property
     def classes(self) -> str:
-        """The class path of Java."""
+        """Return Java's class path."""
         return f"{self.home / 'lib'}/*"
 
     @property
     def plugin(self) -> Path:
-        """The connector for files."""
+        """Return the directory of the connector for files."""
         return self.home / "plugin" / CONNECTOR
 
     def server_names(self) -> frozenset[str]:
-        """Return the names that a node's configuration may have, without shared prefixes."""
+        """Return property names of a node's configuration, without shared prefixes."""
         return _names(self.home / "lib")
 
     def catalog_names(self) -> frozenset[str]:
-        """Return the names that the catalog's configuration may have."""
+        """Return property names of the catalog's configuration."""
         return _names(self.plugin)
 
 
 def find_programs(product: Product) -> Programs:
-    """Find the programs in a product's directory. Raises `EngineError` if it is no Trino."""
+    """Find the programs in a product's directory.
+
+    Raises `EngineError` if the directory is not an installed Trino.
+    """
     if product.home is None:
         raise EngineError(
             "Trino has no programs here: install it first with `assay engines install`."
@@ -78,7 +81,7 @@ def find_programs(product: Product) -> Programs:
 
 
 def check_java(java: Path) -> None:
-    """Raises `EngineError` for a Java that is too young for this Trino."""
+    """Raise `EngineError` for a Java that is too old or too new for this Trino."""
     completed = run_program([str(java), "-version"], {}, java)
     match = _JAVA.search(completed.stderr)
     if match is None:
@@ -92,7 +95,7 @@ def check_java(java: Path) -> None:
 
 @cache
 def _names(directory: Path) -> frozenset[str]:
-    """All texts of configuration classes that look like names of properties."""
+    """Return all texts of configuration classes that look like property names."""
     names: set[str] = set()
     for jar in sorted(directory.glob("*.jar")):
         try:
@@ -108,7 +111,7 @@ def _names(directory: Path) -> frozenset[str]:
 
 
 def property_names(class_file: bytes) -> set[str]:
-    """The names of properties that a class of Airlift's configuration has; empty if it is none."""
+    """Return property names in an Airlift configuration class; empty for another class."""
     texts = set(_texts(class_file))
     if _ANNOTATION not in texts:
         return set()
@@ -116,7 +119,7 @@ def property_names(class_file: bytes) -> set[str]:
 
 
 def _texts(class_file: bytes) -> Iterator[bytes]:
-    """The texts among the constants of a class file."""
+    """Yield the texts among the constants of a class file."""
     (count,) = struct.unpack_from(">H", class_file, _COUNT_AT)
     at, number = _COUNT_AT + 2, 1
     while number < count:

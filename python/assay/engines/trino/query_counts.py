@@ -18,14 +18,14 @@ OF_QUERIES = (
     *(PAGES, BYTES, ROWS, WAIT, BLOCKED, TASKS, DRIVERS, DRIVER),
     *(QUEUED, SCHEDULED, CPU, READ_BYTES, READ_ROWS, SPILLED),
 )
-# Operators that take pages from other tasks, and those that hand pages to them.
+# Operators that receive pages from other tasks, and operators that send pages.
 TAKERS = ("ExchangeOperator", "MergeOperator")
 GIVERS = ("PartitionedOutputOperator", "TaskOutputOperator")
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]+)")
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9}
 SIZES = {"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
 
-# By node and counter.
+# Counts by node and counter.
 Counts = Counter[tuple[str, str]]
 
 
@@ -35,7 +35,10 @@ def nanoseconds(text: str) -> float:
 
 
 def size_bytes(text: str) -> float:
-    """An amount as Trino writes it, such as `782B`. Raises `ValueError`."""
+    """Return the bytes of an amount in Trino's notation, such as `782B`.
+
+    Raises `ValueError`.
+    """
     return _quantity(text, SIZES)
 
 
@@ -47,7 +50,7 @@ def _quantity(text: str, units: Mapping[str, float]) -> float:
 
 
 def stages(query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """All stages of a query, the last one first; none of one that has no plan."""
+    """Yield all stages of a query, the last one first; none for a query without a plan."""
     waiting = [query["outputStage"]] if query.get("outputStage") else []
     while waiting:
         stage = waiting.pop()
@@ -62,7 +65,7 @@ def node_counts(query: Mapping[str, Any]) -> Counts:
         query: JSON document of `/v1/query/<id>`.
 
     Raises:
-        ValueError: If the document is not understood.
+        ValueError: If the document cannot be parsed.
     """
     counts: Counts = Counter()
     try:

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from assay.engines.trino.programs import Programs
 
 COORDINATOR, WORKER = "coordinator", "worker"
-# Below `place.data`: the metastore, a directory for each table with its files in it.
+# Name below `place.data`: the metastore, with a directory of files for each table.
 LAKE = "lake"
-# Below the launcher's scratch directory.
+# Names below the launcher's scratch directory.
 PLUGINS, CATALOGS, NODES = "plugin", "catalog", "nodes"
 CONFIGURATION_FILE, LOG_FILE = "config.properties", "server.log"
 ENVIRONMENT = "assay"
 PORT_TAKEN = ("Address already in use", "Failed to bind")
-# A node that is asked to end waits for seconds for whom nobody asks any more. What it keeps is in
-# files that statements wrote to their end, so there is nothing that it has to do.
+# A node that shuts down in order waits for seconds for clients that no longer exist. A node's data
+# are in files that statements have completed, so the node can be killed.
 STOP_SIGNAL, STOP_GRACE_S = "SIGKILL", 30.0
 START_PATIENCE_S, LOOK_S = 300.0, 0.2
 MENDS = {
@@ -52,18 +52,18 @@ def start_cluster(
     settings: Mapping[str, str],
     launcher: Launcher,
 ) -> Address:
-    """Starts a coordinator and its workers on `place`; their address once all of them are active.
+    """Start a coordinator and its workers on `place`; return the address once all are active.
 
     Args:
         programs: Programs of the product.
-        java: The program.
-        driver: The directory of the JDBC driver.
+        java: Path of the Java program.
+        driver: Directory of the JDBC driver.
         place: Directories of the instance.
         settings: Settings in the form of `--set`.
-        launcher: Starts the nodes, and the bridge beside them.
+        launcher: Launcher of the nodes, and of the bridge beside them.
 
     Raises:
-        EngineError: If a node does not start. The message has its last output.
+        EngineError: If a node does not start. The error message has its last output.
     """
     lake, scratch = place.data / LAKE, launcher.scratch
     lake.mkdir(mode=0o755, exist_ok=True)
@@ -71,7 +71,7 @@ def start_cluster(
     _lay_out(programs, lake, settings, launcher)
     names = [f"{WORKER}-{number + 1}" for number in range(configuration.workers_of(settings))]
     port, pids = _listening(programs, java, settings, names, launcher)
-    # Java starts beside the nodes, which take longer.
+    # The bridge's Java starts in parallel with the nodes, which take longer.
     socket = start_bridge(launcher, java, [driver])
     address: Address = {
         "socket": str(socket),
@@ -92,7 +92,7 @@ def start_cluster(
 def _lay_out(
     programs: Programs, lake: Path, settings: Mapping[str, str], launcher: Launcher
 ) -> None:
-    """Write the files that all nodes share: one connector, and the catalog of our files."""
+    """Write the files that all nodes share: one connector, and the catalog of Assay's files."""
     scratch = launcher.scratch
     for name in (PLUGINS, CATALOGS, NODES):
         shutil.rmtree(scratch / name, ignore_errors=True)
@@ -120,7 +120,7 @@ def _listening(
     workers: list[str],
     launcher: Launcher,
 ) -> tuple[int, dict[str, int]]:
-    """Starts the coordinator, then its workers; where it listens, and their processes."""
+    """Start the coordinator, then its workers; return its port and their process ids."""
     for _ in range(PORT_TRIES):
         port = free_port(HOST)
         pids = {}
@@ -138,7 +138,10 @@ def _listening(
 
 
 def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Launcher) -> Path:
-    """A node's own directory with its configuration. Workers find a free port themselves."""
+    """Make a node's own directory with its configuration.
+
+    Workers find a free port themselves.
+    """
     directory = launcher.scratch / NODES / name
     shutil.rmtree(directory, ignore_errors=True)
     (directory / "tmp").mkdir(parents=True)
@@ -163,7 +166,7 @@ def _directory(name: str, port: int, settings: Mapping[str, str], launcher: Laun
 def _command(
     programs: Programs, java: Path, directory: Path, name: str, settings: Mapping[str, str]
 ) -> list[str]:
-    """Return the command that starts a node, as Trino's launcher does, with our heap."""
+    """Return the command that starts a node, as Trino's launcher does, with Assay's heap."""
     return [
         str(java),
         f"-Xmx{configuration.heap_mb(settings)}m",
@@ -186,7 +189,7 @@ def _command(
 
 
 def _await_coordinator(rest: str, launcher: Launcher) -> str | None:
-    """None once the coordinator plans queries; a node's last words if one ended."""
+    """Return None once the coordinator plans queries, or the last output of a node that ended."""
     deadline_s = time.monotonic() + START_PATIENCE_S
     asked = Rest(rest, USER, None)
     while time.monotonic() < deadline_s:
@@ -202,7 +205,10 @@ def _await_coordinator(rest: str, launcher: Launcher) -> str | None:
 
 
 def _await_all(address: Address, launcher: Launcher, workers: int) -> None:
-    """Waits until all workers are active. Raises `EngineError`."""
+    """Wait until all workers are active.
+
+    Raises `EngineError`.
+    """
     deadline_s, active = time.monotonic() + START_PATIENCE_S, 0
     with Link.connect(address) as link:
         while time.monotonic() < deadline_s:
@@ -224,15 +230,15 @@ def _too_slow(what: str) -> str:
 
 
 def explained(output: str) -> str:
-    """A node's last words with the mend, where one is known."""
+    """Return a node's last output, with a remedy if one is known."""
     mend = next((mend for said, mend in MENDS.items() if said in output), None)
     return output if mend is None else f"{mend}. {output}"
 
 
 def properties_in_effect(address: Address) -> dict[str, str]:
-    """Return the properties in use by the logs of the nodes; of one worker and its catalog.
+    """Return the properties in use from the logs of the nodes: one worker's and its catalog's.
 
-    Empty where the nodes' logs are elsewhere.
+    The result is empty if the nodes' logs are on other hosts.
     """
     logs: Mapping[str, str] = address.get("logs", {})
     worker = next((name for name in logs if name != COORDINATOR), None)

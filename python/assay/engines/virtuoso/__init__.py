@@ -1,1 +1,1 @@
-"""Virtuoso: private servers, asked over JDBC."""
+"""Virtuoso: private servers, queried over JDBC."""

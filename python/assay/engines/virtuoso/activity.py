@@ -1,8 +1,9 @@
-"""Sums up the web server threads' activity from samples.
+"""Sums up the activity of the web server's threads from samples.
 
-`db_activity` prints four digits. Of a sum over hours they do not show what a second did, and less
-what an operation did. So each look has the server begin anew, and adds what it told to sums that
-all our readers of one server share: they stand in a file beside it, which one reader at a time has.
+`db_activity` prints four digits. In a sum over hours, four digits are too coarse for one second or
+one operation. Each sample therefore resets the server's figures and adds them to sums that all
+readers of one server share. The sums are in a file beside the server, locked by one reader at a
+time.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _SUMS = struct.Struct(f"={len(WORDS)}d")
 
 
 def read_activity(link: Link, file: Path) -> dict[str, float]:
-    """Return sums by `meters.WORDS` since the first sample of this server.
+    """Return sums of activity since the first sample of this server, by `meters.WORDS`.
 
     Raises:
-        BridgeError: As the server says it.
+        BridgeError: If the server refuses; has its message.
         OSError: If the file of the sums cannot be written.
-        ValueError: If what the server prints is no line of activity.
+        ValueError: If the server's output is not a line of activity.
     """
     with _held(file) as held:
         before = held.read()
@@ -47,7 +48,7 @@ def read_activity(link: Link, file: Path) -> dict[str, float]:
 
 @contextmanager
 def _held(file: Path) -> Iterator[BinaryIO]:
-    """The file, made where it is not there, for one reader at a time."""
+    """Open the file, which is created if needed, for one reader at a time."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)

@@ -1,6 +1,6 @@
-"""The server's configuration: the settings that it accepts, and the file with them.
+"""The server's configuration: the settings that it accepts, and its configuration file.
 
-The server takes any name and any value without a word, so both are looked at here.
+The server silently accepts any name and value, so this module checks both.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 
 CONF = Path(__file__).parent / "conf"
 PAGE_BYTES = 8192
-# A page in memory takes more than its bytes.
+# Bytes of memory per page, which are more than the page's own.
 PAGE_HELD_BYTES = 9000
-# The server touches all of them when it starts, so half of the memory would cost many seconds.
+# Divisors of memory for pages: the server touches all pages at its start, so half of memory would
+# take many seconds.
 PAGES_PART, PAGES_PART_LOADING = 4, 16
-# Of the product's own advice: three of four pages may be dirty.
+# The product's documentation advises that three of four pages may be dirty.
 DIRTY_SHARE = (3, 4)
 BUFFERS, BUFFERS_DIRTY = "NumberOfBuffers", "MaxDirtyBuffers"
-# It takes as many where fewer are asked for, and says that it took what was asked.
+# The server's minimum, which it applies silently to smaller values.
 BUFFERS_MIN = 20_000
 PARAMETERS, WEB = "Parameters", "HTTPServer"
-# A setting of ours: which statistics the optimiser has.
+# A setting of Assay: the kind of statistics that the optimiser has.
 STATISTICS = "statistics"
 STATISTICS_VALUES = ("none", "analyze")
-# Where the server listens and keeps things is ours to say.
+# Settings that Assay controls, such as the server's port and directories.
 OURS = {
     "Database": (
         "DatabaseFile",
@@ -58,13 +59,13 @@ VALUES = {
 }
 _ANY_VALUE = re.compile(r"[^;\n]*")
 
-# By section, then by name.
+# Settings by section, then by name.
 Configuration = dict[str, dict[str, str]]
 
 
 @cache
 def known_settings() -> dict[str, tuple[str, str, str]]:
-    """Settings by their name in small letters: section, name, kind of its values."""
+    """Return settings by lower-case name: section, name, kind of value."""
     sections = tomllib.loads((CONF / "settings.toml").read_text(encoding="utf-8"))
     return {
         name.lower(): (section, name, kind)
@@ -74,7 +75,7 @@ def known_settings() -> dict[str, tuple[str, str, str]]:
 
 
 def check(settings: Mapping[str, str], programs: Programs) -> None:
-    """Raises `EngineError` for the first setting at fault, with the mend."""
+    """Raise `EngineError` with a remedy for the first wrong setting."""
     for given, value in settings.items():
         if given == STATISTICS:
             if value not in STATISTICS_VALUES:
@@ -96,7 +97,7 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
 
 
 def configured(*layers: Mapping[str, str]) -> Configuration:
-    """`run.ini` and what follows from the host, then each of the layers over what is before it."""
+    """Return `run.ini` with sizes for this host, overridden by each layer in order."""
     made = read(CONF / "run.ini")
     for name, value in _of_this_host().items():
         made[PARAMETERS].setdefault(name, value)
@@ -112,18 +113,18 @@ def configured(*layers: Mapping[str, str]) -> Configuration:
 
 
 def for_loading() -> dict[str, str]:
-    """Settings of a server that only loads: `load.ini`, and fewer pages."""
+    """Return settings of a server that only loads: `load.ini`, and fewer pages."""
     pages = max(memory_bytes() // PAGES_PART_LOADING // PAGE_HELD_BYTES, BUFFERS_MIN)
     return {**_flat(read(CONF / "load.ini")), f"{PARAMETERS}.{BUFFERS}": str(pages)}
 
 
 def for_sparql() -> dict[str, str]:
-    """Settings of a server that is asked in SPARQL: `sparql.ini`."""
+    """Return settings of a server for SPARQL: `sparql.ini`."""
     return _flat(read(CONF / "sparql.ini"))
 
 
 def read(file: Path) -> Configuration:
-    """A configuration file: sections, `name = value`, comments on lines of their own."""
+    """Read a configuration file: sections, `name = value`, comments on separate lines."""
     made: Configuration = {}
     section = PARAMETERS
     for line in map(str.strip, file.read_text(encoding="utf-8").splitlines()):
@@ -137,7 +138,7 @@ def read(file: Path) -> Configuration:
 
 
 def text(configuration: Configuration) -> str:
-    """The file as the server reads it."""
+    """Return the text of the configuration file."""
     lines = []
     for section, settings in configuration.items():
         lines += [f"[{section}]", *(f"{name} = {value}" for name, value in settings.items())]
@@ -145,14 +146,17 @@ def text(configuration: Configuration) -> str:
 
 
 def _flat(configuration: Configuration) -> dict[str, str]:
-    """Settings as `--set` takes them."""
+    """Return the settings in the form of `--set`."""
     return {
         f"{s}.{name}": value for s, some in configuration.items() for name, value in some.items()
     }
 
 
 def _placed(given: str) -> tuple[str, str, str]:
-    """Section, name and kind of values. Raises `EngineError` for an unknown name."""
+    """Return section, name and kind of value of a setting.
+
+    Raises `EngineError` for an unknown name.
+    """
     if (setting := known_settings().get(given.lower())) is not None:
         return setting
     section, point, name = given.partition(".")
@@ -173,7 +177,7 @@ def _names() -> list[str]:
 
 
 def _of_this_host() -> dict[str, str]:
-    """Sizes that follow from memory and processors: a quarter for pages, and one for queries."""
+    """Return sizes from memory and CPUs: a quarter of memory for pages, a quarter for queries."""
     memory, threads = memory_bytes(), len(os.sched_getaffinity(0))
     return {
         BUFFERS: str(max(memory // PAGES_PART // PAGE_HELD_BYTES, BUFFERS_MIN)),

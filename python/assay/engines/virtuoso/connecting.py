@@ -1,4 +1,4 @@
-"""Connects to a private server over JDBC, and fills names and texts into SQL of files."""
+"""Connects to a private server over JDBC, and fills names and texts into SQL files."""
 
 from __future__ import annotations
 
@@ -17,50 +17,56 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
-# What the bridge needs beside the server: the maker's own driver.
+# Maven name of the vendor's JDBC driver for the bridge.
 DRIVER = "com.openlinksw:virtjdbc4_3:3.123"
 DRIVER_SHA256 = {
     "virtjdbc4_3-3.123.jar": "d97d54aae9d87e65b08d127d7caf7ddaae20790b985742bc043a638ce173322b",
 }
 HOST = "127.0.0.1"
 USER = "dba"
-# Ours, and what is asked by default.
+# Assay's graph, which is the default graph of queries.
 GRAPH = "urn:assay:graph"
 
 
 def url_of(port: int) -> str:
-    """The JDBC URL of a server of ours."""
+    """Return the JDBC URL of a private server."""
     return f"jdbc:virtuoso://{HOST}:{port}/charset=UTF-8"
 
 
 def endpoint(port: int) -> dict[str, object]:
-    """Return the SPARQL endpoint of a private server, as a session takes it."""
+    """Return the SPARQL endpoint of a private server, in the form of a session's settings."""
     asked = f"/sparql?{urlencode({'default-graph-uri': GRAPH})}"
-    # A query that is the body of a POST, 7.2.5 never answers.
+    # Version 7.2.5 never answers a query in the body of a POST.
     return {"host": HOST, "port": port, "query": asked, "update": asked, "method": "get"}
 
 
 def file_text(name: str) -> str:
-    """The SQL of a file in `conf/`."""
+    """Return the SQL of a file in `conf/`."""
     return (CONF / name).read_text(encoding="utf-8").strip()
 
 
 def filled(file: str, /, **parts: str) -> str:
-    """The SQL of a file in `conf/` with its fields filled as they are."""
+    """Return the SQL of a file in `conf/` with its fields filled in unquoted."""
     return with_fields(file_text(file), parts)
 
 
 def name_of(name: str) -> str:
-    """A name, quoted."""
+    """Return a quoted name."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def run(link: Link, statement: str) -> None:
-    """Executes a statement. Raises `EngineError` with it."""
+    """Execute a statement.
+
+    Raises `EngineError` with the statement.
+    """
     execute(link, statement, "Virtuoso")
 
 
 def ask(address: Address, statement: str, bound: Sequence[object] = ()) -> pa.Table:
-    """Rows of a statement, on a connection of its own. Raises `EngineError`."""
+    """Return rows of a statement, on a separate connection.
+
+    Raises `EngineError`.
+    """
     with Link.connect(address) as link:
         return link.ask(statement, bound)

@@ -1,7 +1,7 @@
-"""Reads the server's own counters, raw, on a connection of its own.
+"""Reads the server's own counters on a separate connection, as totals.
 
-`db_activity` is no such counter for SQL: it tells each connection of itself only. Under the name
-`http` it tells of the threads of the web server, where there is one, from all connections alike.
+`db_activity` is not used for SQL, because it reports only the reading connection. Under the name
+`http` it reports the web server's threads, if there are any, to all connections.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ if TYPE_CHECKING:
     from assay.engines.bridge.link import Link
 
 SERVER, INDEXES, HTTP, STATUS = "server", "indexes", "http", "status"
-# The sum over all indexes: one that was never used is in no reading.
+# Object of the sum over all indexes; an index that was never used has no row.
 ALL = "all indexes"
 BY_INDEX = ("touches", "reads")
 POOLED = ("n_dirty", "n_buffers")
-# For these the server looks through its whole pool, so they are read when they cost less than this.
+# Maximum share of time for counters that require a search of the server's whole buffer pool.
 POOL_SHARE_MAX = 0.01
 
 Row = tuple[str, str, str, float]
 
 
 class VirtuosoCounters:
-    """Reads Virtuoso's counters; implements `CounterReader`. Closes its link.
+    """Reads Virtuoso's counters; implements `CounterReader`.
+
+    Closing the reader closes its link.
 
     Args:
-        link: A connection of its own.
-        activity: Where sums of what the web server did are kept; None if there is no web server.
+        link: Separate connection of this reader.
+        activity: File with sums of the web server's activity; None without a web server.
     """
 
     def __init__(self, link: Link, activity: Path | None) -> None:
@@ -45,10 +47,10 @@ class VirtuosoCounters:
         self._pool_due_s = 0.0
 
     def read(self) -> list[Row]:
-        """Rows of (source, object, counter, value), as the server has them now.
+        """Return the server's current counters as rows of (source, object, counter, value).
 
         Raises:
-            OSError: If the server does not answer, or has words that are not understood.
+            OSError: If the server does not answer, or its answer cannot be parsed.
         """
         try:
             rows = [*self._server(), *self._indexes(), *self._http()]
@@ -77,7 +79,7 @@ class VirtuosoCounters:
             raise OSError(f"the server's counters cannot be reset: {error}") from error
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._link.close()
 
     def _server(self) -> Iterator[Row]:
@@ -101,7 +103,7 @@ class VirtuosoCounters:
                 yield INDEXES, _name(row), counter, float(row[counter])
 
     def _pool(self) -> list[Row]:
-        """Pages of the pool by index, now and then."""
+        """Return pages of the buffer pool by index, at some of the readings."""
         begun_s = time.monotonic()
         if begun_s < self._pool_due_s:
             return []
@@ -117,7 +119,7 @@ class VirtuosoCounters:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """An index as its table and itself, as `lineitem.l_pk_sk`; a primary key is its table."""
+    """Return an index's name as `lineitem.l_pk_sk`; for a primary key the table's name."""
     table, index = str(row["key_of"]), str(row["index_of"])
     return table if index == table else f"{table}.{index}"
 

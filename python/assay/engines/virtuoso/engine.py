@@ -1,4 +1,4 @@
-"""Virtuoso: obtained, started, queried; see `assay.engines.contract`."""
+"""The engine Virtuoso: how it is obtained, started and queried; see `assay.engines.contract`."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 
-# A property that the bridge keeps for itself: how long a client that is measured waits for a server
-# that died, and is started again.
+# A property that the bridge reads: how long a measured client waits for a server that died and is
+# restarted.
 PATIENCE = "assay.patience_s"
 RETURN_PATIENCE_S = 120
 
@@ -67,16 +67,16 @@ class VirtuosoEngine(OwnTables):
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
-        # Java, and the directory of the driver.
+        # Paths of Java and of the JDBC driver's directory.
         self._bridge: tuple[Path, Path] | None = None
         self._language: Language = SQL
 
     def speak(self, language: Language) -> None:
-        """Servers that are started from now on are asked in it: in SPARQL over HTTP."""
+        """Set the query language of servers started from now on; SPARQL is sent over HTTP."""
         self._language = language
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product with what it takes to ask it: its JDBC driver, and Java."""
+        """Return the product, after obtaining its JDBC driver and Java."""
         product = obtain(self._facts, wanted, tell)
         driver = obtain_driver(DRIVER, wanted.cache, DRIVER_SHA256, tell)
         self._bridge = find_java(wanted.cache, tell), driver
@@ -84,7 +84,7 @@ class VirtuosoEngine(OwnTables):
         return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Checks names and values of settings: the server itself takes any."""
+        """Check names and values of settings, because the server itself accepts any."""
         configuration.check(settings, find_programs(_home(product)))
 
     def load_settings(self) -> Mapping[str, str]:
@@ -94,7 +94,7 @@ class VirtuosoEngine(OwnTables):
     def start(
         self, product: Product, place: Place, settings: Mapping[str, str], launcher: Launcher
     ) -> Address:
-        """Starts a private server, on a new data directory if `place.data` is empty."""
+        """Start a private server, on a new data directory if `place.data` is empty."""
         programs = find_programs(_home(product))
         configuration.check(settings, programs)
         if self._bridge is None:
@@ -111,24 +111,27 @@ class VirtuosoEngine(OwnTables):
         launcher: Launcher,
         address: Address,
     ) -> None:
-        """Starts a server that died again; what was committed and logged is rolled forward."""
+        """Restart a server that died, which recovers committed and logged transactions."""
         del place
         restart_server(find_programs(_home(product)), settings, launcher, address)
 
     def address(self, dsn: str) -> Address:
-        """Raises `EngineError`: a running server is asked through the engine `jdbc`."""
+        """Raise `EngineError`: a running server is measured with the engine `jdbc`."""
         self._refuse(dsn)
 
     def attach(self, address: Address) -> Instance:
-        """Connects. Raises `BridgeError` as the server says it."""
+        """Connect to the server.
+
+        Raises `BridgeError` with the server's message.
+        """
         return Instance({}, Link.connect(address), address=dict(address))
 
     def detach(self, instance: Instance) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Return the version, such as `07.20.3229`."""
+        """Return Virtuoso's version, such as `07.20.3229`."""
         return reported.version(instance.handle)
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
@@ -137,44 +140,44 @@ class VirtuosoEngine(OwnTables):
         return {**settings, configuration.STATISTICS: statistics.in_effect(instance.handle)}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """The server: connections are threads of it."""
+        """Return the server's pid: its connections are threads of one process."""
         return (instance.address["pid"],)
 
     def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction."""
+        """Run the statements one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs the statements one by one, each in its own transaction."""
+        """Run the statements one by one, each in its own transaction."""
         loading.run_script(instance, sql)
 
     def settle(self, instance: Instance) -> None:
-        """Writes all changed pages out."""
+        """Flush all changed pages."""
         loading.checkpoint(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Loads rows in the server's own form of values, over several connections."""
+        """Load rows in the server's own binary format of values, over several connections."""
         try:
             loading.load(instance, table, rows, streams)
         except (EngineError, OSError, RuntimeError, ValueError) as error:
             raise EngineError(f"table {table} cannot be loaded: {error}") from error
 
     def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table, counted."""
+        """Count the rows of a table."""
         return loading.count(instance, table)
 
     def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Makes keys and indexes one after another: primary keys are made with the tables."""
+        """Make keys and indexes one after another; primary keys are made with the tables."""
         del streams
         loading.make_keys(instance, sql, tell)
 
     def finish_load(self, instance: Instance) -> None:
-        """Gathers statistics and puts them aside; writes everything out."""
+        """Gather statistics and save them for later; flush everything to disk."""
         statistics.gather(instance.handle)
         loading.checkpoint(instance)
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Has the server load files of triples, over several connections."""
+        """Have the server load files of triples, over several connections."""
         del tell
         try:
             triples.load(instance, rows, streams)
@@ -182,15 +185,15 @@ class VirtuosoEngine(OwnTables):
             raise EngineError(f"triples cannot be loaded: {error}") from error
 
     def count_triples(self, instance: Instance) -> int:
-        """Different statements of our graph, counted."""
+        """Count the distinct triples of Assay's graph."""
         return triples.count(instance)
 
     def finish_triples(self, instance: Instance) -> None:
-        """Gathers statistics and puts them aside; writes everything out."""
+        """Gather statistics and save them for later; flush everything to disk."""
         self.finish_load(instance)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
-        """One connection a client: all through one bridge, or in SPARQL to the web server."""
+        """Return one connection per client: through one bridge, or for SPARQL to the web server."""
         if port := instance.address["web_port"]:
             asked, facts = json.dumps(endpoint(port)), json.dumps(script.facts())
             return [_core.SparqlSession(asked, facts, seed, number) for number in range(clients)]
@@ -200,7 +203,7 @@ class VirtuosoEngine(OwnTables):
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def cached(self, instance: Instance) -> list[Cached]:
-        """Pages of the buffer pool, by index."""
+        """Return pages of the buffer pool, by index."""
         return reported.cached(instance.handle)
 
     def counters(self, instance: Instance) -> CounterReader:
@@ -210,7 +213,7 @@ class VirtuosoEngine(OwnTables):
         return VirtuosoCounters(Link.connect(address), file)
 
     def plan_reader(self, instance: Instance) -> PlanReader:
-        """Executes statements while the server counts what each step does."""
+        """Return a reader that executes statements while the server counts each step's work."""
         link, log = Link.connect(instance.address), instance.address["query_log"]
         if instance.address["web_port"]:
             return SparqlPlans(link, log, _core.sparql_text)
@@ -230,5 +233,5 @@ def _home(product: Product) -> Path:
 
 
 def engine(facts: EngineFacts) -> VirtuosoEngine:
-    """The engine of this folder."""
+    """Return the engine of this folder."""
     return VirtuosoEngine(facts)

@@ -1,8 +1,8 @@
 """Captures plans on a separate connection that changes nothing.
 
-Statements are executed as the sessions execute them, while the server counts what each step does.
-Its query log has the plan afterwards; what `profile()` prints comes from there as well, but it
-stops after twenty rows.
+Statements are executed in the same way as in sessions, while the server counts each step's work.
+The server's query log then has the plan. `profile()` prints the same plan, but stops after twenty
+rows.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     Statement = tuple[str, Sequence[object]]
 
-# A statement that begins with one of these would end the transaction that undoes everything.
+# Statements that begin with these words would end the transaction that is to be rolled back.
 TRANSACTION_WORDS = {"begin", "commit", "rollback", "savepoint", "start"}
 OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 NO_PLAN = "Virtuoso's log has no plan of it; it was executed without"
 FAILED_BEFORE = "a statement before it failed, so it was not executed"
-# So long its clock is compared with ours; the error is below one in a thousand.
+# Seconds for which the server's clock is compared with the host's; the error is below one in a
+# thousand.
 CLOCK_S = 0.3
 LIMIT_MIN_S = 0.001
 TEXTS = ("ql_text", "ql_plan", "ql_sqlstate", "ql_error")
@@ -39,30 +40,32 @@ TEXTS = ("ql_text", "ql_plan", "ql_sqlstate", "ql_error")
 
 @dataclass(frozen=True)
 class Asked:
-    """A statement as the server is asked it: with `?`, and the values in their order."""
+    """A statement in the server's form: with `?`, and the values in order."""
 
     sql: str
     values: tuple[object, ...]
 
     @property
     def steers(self) -> bool:
-        """True if the statement begins or ends a transaction."""
+        """Return True if the statement begins or ends a transaction."""
         parts = self.sql.split(maxsplit=1)
         return bool(parts) and parts[0].lower().rstrip(";") in TRANSACTION_WORDS
 
 
 def asked(text: str, values: Sequence[object]) -> Asked:
-    """A statement with `$1`, `$2`, ... as one with `?`; comments are left out."""
+    """Return a statement with `?` in place of `$1`, `$2`, ..., without comments."""
     sql, bound_values = bound(split(text)[0], values)
     return Asked(sql, tuple(bound_values))
 
 
 class VirtuosoPlans:
-    """Reads plans of Virtuoso; implements `PlanReader`. Closes its link.
+    """Reads plans of Virtuoso; implements `PlanReader`.
+
+    Closing the reader closes its link.
 
     Args:
-        link: A connection of its own.
-        query_log: The server's file of it, where the server may read files.
+        link: Separate connection of this reader.
+        query_log: Path of the server's query log, in a directory that the server may read.
     """
 
     def __init__(self, link: Link, query_log: str) -> None:
@@ -74,7 +77,7 @@ class VirtuosoPlans:
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
-        """Executes an operation's statements in a transaction that is rolled back."""
+        """Explain an operation by executing its statements in a transaction that is rolled back."""
         statements_asked = [self.asked(text, values) for text, values in statements]
         begun_s = time.monotonic()
         try:
@@ -90,11 +93,11 @@ class VirtuosoPlans:
             yield Explained(native, reason, whole_s / len(statements_asked))
 
     def asked(self, text: str, values: Sequence[object]) -> Asked:
-        """A statement as the server is asked it."""
+        """Return a statement in the server's form."""
         return asked(text, values)
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._link.close()
 
     def _learn(self) -> None:
@@ -113,7 +116,7 @@ class VirtuosoPlans:
     def _executed(
         self, statements_asked: Sequence[Asked], limit_s: float
     ) -> tuple[dict[int, dict[str, Any]], str | None]:
-        """Entries of the log by number of the statement, and what failed."""
+        """Return entries of the query log by statement number, and the reason of a failure."""
         since = self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["started"]
         statements = [
             (statement.sql, statement.values)
@@ -142,12 +145,12 @@ class VirtuosoPlans:
 
     @contextmanager
     def _limited(self, limit_s: float) -> Iterator[threading.Event]:
-        """Cancels what is executed when the time is over; then the event is set."""
+        """Cancel the statement when its time is over, and then set the event."""
         is_over = threading.Event()
 
         def end() -> None:
             is_over.set()
-            # The driver complains when it cancels, and has cancelled all the same.
+            # The driver reports an error for the cancellation, which has succeeded.
             with suppress(BridgeError):
                 self._link.cancel()
 
@@ -162,7 +165,7 @@ class VirtuosoPlans:
     def _plan(
         self, statement: Asked, entry: dict[str, Any] | None, failure: str | None
     ) -> tuple[str | None, str | None]:
-        """A statement's plan, and why there is none or only estimates."""
+        """Return a statement's plan, and the reason if it is missing or estimated only."""
         if statement.steers:
             return None, OF_TRANSACTIONS
         if entry is not None and entry["ql_plan"] and not entry["ql_sqlstate"]:
@@ -189,7 +192,7 @@ class VirtuosoPlans:
 def _matched(
     statements_asked: Sequence[Asked], rows: list[dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    """The log's entry of each statement, which come in the statements' order."""
+    """Return the log's entry of each statement; entries are in the statements' order."""
     entries: dict[int, dict[str, Any]] = {}
     at = 0
     for row in rows:

@@ -1,7 +1,7 @@
-"""Plans of requests in SPARQL: the server compiles them into SQL, and is asked them over SQL.
+"""Reads plans of SPARQL requests, which the server compiles to SQL, over SQL.
 
-What is executed is what a request over HTTP is compiled to: its text with `sparql` before it, and
-with the graph in its text that is a parameter there.
+A request is executed as SQL in the same way as over HTTP: its text has the prefix `sparql`, and
+names the graph that HTTP has as a parameter.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ class SparqlPlans(VirtuosoPlans):
     """Reads plans of SPARQL queries; implements `PlanReader` and `PlaysPrograms`.
 
     Args:
-        link: A connection of its own.
-        query_log: The server's file of it, where the server may read files.
-        written: A request with its values in it, as sessions write them; raises `ValueError`.
+        link: Separate connection of this reader.
+        query_log: Path of the server's query log, in a directory that the server may read.
+        written: Returns a request with its values filled in, as sessions write them; raises
+            `ValueError`.
     """
 
     def __init__(
@@ -35,12 +36,12 @@ class SparqlPlans(VirtuosoPlans):
         self._written = written
 
     def asked(self, text: str, values: Sequence[object]) -> Asked:
-        """A request with its values, as a statement without any."""
+        """Return a request with its values filled in, as a statement without values."""
         written = self._written(text, values)
         return Asked(f"sparql define input:default-graph-uri <{GRAPH}> {written}", ())
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Executes statements to explain and undoes each; a program gets no rows."""
+        """Execute statements to explain them and undo each; a program gets no rows."""
         for asked in statements:
             explained: Explained | None = None
             if asked.explained:

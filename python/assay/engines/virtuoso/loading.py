@@ -1,4 +1,4 @@
-"""Loads rows and runs scripts: what is done to a server's data before anything is timed."""
+"""Loads rows and runs scripts before the timed part."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from assay.engines.feeding import Batches
     from assay.engines.loading import ArrowStream
 
-# How many rows the server inserts at once: its usual vector.
+# Number of rows that the server inserts at once: its usual vector length.
 AT_ONCE = 10_000
 
 
 def load(instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-    """Has the server read batches of rows as it keeps values itself, over several connections.
+    """Have the server read batches of rows in its own binary format, over several connections.
 
-    A batch is written to a file, read by the server and gone; none waits there for the disk.
+    Each batch is written to a file, read by the server and deleted, without a flush to disk.
 
     Raises:
-        EngineError: If the server refuses rows. The message is the server's.
+        EngineError: If the server refuses rows. The error message is the server's.
     """
     reader = pa.RecordBatchReader.from_stream(rows)
     procedure = f"assay_load_{secrets.token_hex(8)}"
@@ -73,18 +73,21 @@ def _procedure(name: str, table: str, columns: list[str]) -> str:
 
 
 def count(instance: Instance, table: str) -> int:
-    """Return the number of rows of a table. Raises `EngineError` if it does not exist."""
+    """Return the number of rows of a table.
+
+    Raises `EngineError` if the table does not exist.
+    """
     return int(ask(instance.address, filled("count.sql", table=name_of(table)))[0][0].as_py())
 
 
 def run_script(instance: Instance, sql: str) -> None:
-    """Runs the statements one by one, each in its own transaction."""
+    """Run the statements one by one, each in its own transaction."""
     for statement in split(sql):
         run(instance.handle, statement)
 
 
 def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
-    """Runs the statements one after another: the server uses its threads for each."""
+    """Run the statements one after another, because the server uses its threads for each."""
     statements = split(sql)
     for number, statement in enumerate(statements):
         tell("keys and indexes", number, len(statements), "statements")
@@ -92,5 +95,5 @@ def make_keys(instance: Instance, sql: str, tell: Tell) -> None:
 
 
 def checkpoint(instance: Instance) -> None:
-    """Writes out all pages that were changed."""
+    """Flush all changed pages."""
     run(instance.handle, file_text("checkpoint.sql"))

@@ -1,7 +1,7 @@
-"""Virtuoso's plan texts as they stand: chains of steps, with steps within steps.
+"""Parses Virtuoso's plan texts: chains of steps, with steps within steps.
 
-A chain is a pipeline: what a step gives is what the next one is given. A text of `profile()` has a
-line of figures before each step, that of `explain()` has none.
+A chain is a pipeline: a step's output is the next step's input. The text of `profile()` has a line
+of figures before each step; that of `explain()` has none.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ TABLE = re.compile(
 CARD = re.compile(rf"(?P<card>{NUMBER}) rows")
 INSTRUCTION = re.compile(r"\d+: ")
 CODE = ("Precode:", "After test:", "After code:", "Local Test", "Local Code", "After join test:")
-# What is printed between two steps and says nothing of either.
+# Lines between two steps that describe neither.
 REMARKS = ("Params: ", "wait time ", "Warning: the cardinality estimate")
 FIGURES_BEGIN = "time "
 QUERY = ("{", "{ FOR UPDATE")
 END_OF_OUTER = "end of outer"
-# Steps whose queries are printed after them, in braces of their own.
+# Steps whose queries are printed after them, in separate braces.
 ABOVE_QUERIES = ("Subquery ", "Union", "BUnion", "Transitive dt", "Reverse transitive node")
 UNNAMED = "(a step that the text does not name)"
 DEPTH_MAX = 100
@@ -38,7 +38,7 @@ DEPTH_MAX = 100
 
 @dataclass(frozen=True)
 class Word:
-    """The meaning of a line's first words: an entry of `plan_words.toml`."""
+    """The meaning of a line's first words, from `plan_words.toml`."""
 
     begins: str
     operator: str
@@ -51,11 +51,11 @@ class Figures:
     """The figures that `profile()` reports of a step.
 
     Attributes:
-        percent: Its part of the time of all steps, with that of queries in its code; None if
-            there was no time at all.
-        fanout: Rows that it gave for each that it was given; None if it is the last of a chain and
-            told 0: rows are counted where they are handed on, and nobody comes after it.
-        rows_in: Rows that it was given.
+        percent: Share of the time of all steps, including queries in its code; None if no time was
+            measured.
+        fanout: Output rows per input row. None for the last step of a chain with 0: rows are
+            counted where they are passed on, and no step follows.
+        rows_in: Number of input rows.
     """
 
     percent: float | None
@@ -65,20 +65,20 @@ class Figures:
 
 @dataclass
 class Step:
-    """One step as it is printed.
+    """One printed step.
 
     Attributes:
         line: Line of the text, from 1.
-        text: The line that names it; for a table's the name of the key.
-        word: What it means; None for a table that is read.
-        figures: None if the text has none.
-        card: Rows that the optimiser expects it to give for each that it is given.
-        more: The lines below that are no code.
-        code: Lines of what it computes, each section after its heading.
-        within: Chains inside of it.
-        in_code: Chains of queries that its code asks.
-        table: What the line of a table tells, by the names of `TABLE`.
-        closing: Figures at the end of its chain, which are of another step without a name.
+        text: Line that names the step; for a table access the name of the key.
+        word: Meaning of the line's first words; None for a table access.
+        figures: Figures of the step; None if the text has none.
+        card: Estimated output rows per input row.
+        more: Further lines of the step that are not code.
+        code: Lines of the step's computations, each section after its heading.
+        within: Chains inside the step.
+        in_code: Chains of queries in the step's code.
+        table: Facts in the line of a table access, by the names of `TABLE`.
+        closing: Figures at the end of its chain, which belong to another step without a name.
     """
 
     line: int
@@ -99,22 +99,22 @@ Chain = list[Step]
 
 @cache
 def step_words() -> tuple[Word, ...]:
-    """All words, the longest first, so that the first that fits is the one that is meant."""
+    """Return all entries of the word list, longest first, so that the first match is right."""
     text = files("assay.engines.virtuoso").joinpath("plan_words.toml").read_text(encoding="utf-8")
     steps = [Word(**entry) for entry in tomllib.loads(text)["steps"]]
     return tuple(sorted(steps, key=lambda word: -len(word.begins)))
 
 
 def word_of(text: str) -> Word | None:
-    """Return the entry for a line's first words; None if it begins no known step."""
+    """Return the entry for a line's first words; None if the line begins no known step."""
     return next((word for word in step_words() if text.startswith(word.begins)), None)
 
 
 def chain_of(text: str) -> Chain:
-    """The chain of the outermost query of a text.
+    """Return the chain of a text's outermost query.
 
     Raises:
-        ValueError: With the line, if the text ends too early, or is no plan.
+        ValueError: If the text ends too early or is not a plan; has the line.
     """
     reader = _Reader(text)
     begun = reader.find_query()
@@ -122,14 +122,14 @@ def chain_of(text: str) -> Chain:
 
 
 class _Reader:
-    """Goes through a text line by line."""
+    """Parses a text line by line."""
 
     def __init__(self, text: str) -> None:
         self._lines = [line.strip() for line in text.splitlines()]
         self._at = 0
 
     def find_query(self) -> int:
-        """Goes behind the brace that opens the plan; its line."""
+        """Skip the brace that opens the plan, and return its line."""
         for number, line in enumerate(self._lines, 1):
             if line in QUERY:
                 self._at = number
@@ -137,7 +137,7 @@ class _Reader:
         raise ValueError("no line of the text is `{`, with which a plan begins")
 
     def chain(self, opener: str, begun: int, depth: int) -> Chain:
-        """Steps up to the brace that closes what was opened in line `begun`."""
+        """Parse steps up to the brace that closes the one opened in line `begun`."""
         if depth > DEPTH_MAX:
             raise ValueError(f"line {begun}: more than {DEPTH_MAX} steps within one another")
         making = _Chain()
@@ -175,7 +175,7 @@ class _Reader:
         step.within.append(inner)
 
     def _code(self, step: Step, depth: int) -> None:
-        """Instructions of a section; queries within them become chains of the step."""
+        """Parse instructions of a section; queries within them become chains of the step."""
         returned = False
         while self._at < len(self._lines):
             line = self._lines[self._at]
@@ -207,12 +207,12 @@ def _figures(line: str, number: int) -> Figures:
     percent, fanout, rows_in = (float(value) for value in match.groups())
     if percent < 0 or not 0 <= fanout * rows_in < math.inf or rows_in < 0:
         raise ValueError(f"line {number}: {line[:60]!r} cannot be of a step")
-    # Where no time was measured at all the part of it is not a number.
+    # If no time was measured, the printed percentage is not a number.
     return Figures(percent if math.isfinite(percent) else None, fanout, rows_in)
 
 
 class _Chain:
-    """A chain while it is read: its steps, and what was printed before the next one."""
+    """A chain during parsing: its steps, and lines printed before the next step."""
 
     def __init__(self) -> None:
         self._steps: Chain = []
@@ -221,12 +221,15 @@ class _Chain:
         self._waits = False
 
     def figures(self, number: int, own: Figures) -> None:
-        """Figures of the next step. Where they follow others, those were of one without a name."""
+        """Add figures for the next step.
+
+        If earlier figures are still unused, they belong to a step without a name.
+        """
         self._close(number)
         self._figures, self._waits = own, True
 
     def coded(self, heading: str, number: int) -> Step:
-        """The step that a section of code is of; code that comes before a step waits for it."""
+        """Return the step that a section of code belongs to; code before a step waits for it."""
         if heading == "Precode:":
             self._code = Step(number, UNNAMED, code=[heading])
             self._waits = True
@@ -238,7 +241,7 @@ class _Chain:
         return self._steps[-1]
 
     def line(self, line: str, number: int) -> None:
-        """A line that is a step, or tells more of the one before."""
+        """Parse a line that begins a step, or continues the previous one."""
         table = TABLE.fullmatch(line)
         word = word_of(line)
         if table and word is None:
@@ -251,20 +254,20 @@ class _Chain:
             raise ValueError(f"line {number}: {line[:60]!r} is no step of a plan")
 
     def named(self, line: str, number: int) -> Step:
-        """A step by the line that names it."""
+        """Return the step that a line names."""
         card = CARD.search(line)
         step = Step(number, line, word_of(line), card=float(card["card"]) if card else None)
         self._add(step)
         return step
 
     def above_query(self, number: int) -> Step:
-        """The step that a query in braces of its own is of."""
+        """Return the step that a query in separate braces belongs to."""
         if self._waits or not self._steps or not self._steps[-1].text.startswith(ABOVE_QUERIES):
             return self.named("Subquery ", number)
         return self._steps[-1]
 
     def done(self, number: int, *, keep_closing: bool) -> Chain:
-        """The steps, when the brace came that ends them."""
+        """Return the steps after the brace that ends them."""
         if keep_closing:
             self._add(Step(number, END_OF_OUTER))
         else:
@@ -282,7 +285,7 @@ class _Chain:
         self._steps.append(step)
 
     def _close(self, number: int) -> None:
-        """Figures or code that no step came after are a step whose name is not printed."""
+        """Add a step without a name for figures or code that no step followed."""
         if self._waits:
             self._add(Step(number, UNNAMED))
 

@@ -16,7 +16,7 @@ TOTALS = re.compile(
 )
 READS = re.compile(rf"{NUMBER} disk reads, {NUMBER} read ahead")
 COMPILING = re.compile(rf"Compilation: {NUMBER} msec")
-# What the query log calls what `db_activity` counts.
+# The query log's names of counters in `db_activity`.
 ACTIVITY = {
     "rnd": "ql_rnd_rows",
     "seq": "ql_seq_rows",
@@ -33,14 +33,14 @@ ACTIVITY = {
 
 @dataclass(frozen=True)
 class Native:
-    """A plan as it was kept.
+    """A plan in its stored form.
 
     Attributes:
-        text: The plan in Virtuoso's words, or all that `profile()` gave.
-        log: The statement's row of the query log; empty if it has none.
-        clock_hz: How fast the clock runs that the log counts in; None if that was not looked at.
+        text: The plan in Virtuoso's form, or the whole output of `profile()`.
+        log: Row of the query log for the statement; empty without one.
+        clock_hz: Rate in Hz of the clock in the log; None if it was not measured.
         tables: Tables by the names of their indexes, where these differ.
-        is_executed: Whether the text is of an execution.
+        is_executed: Whether the text is of an executed statement.
     """
 
     text: str
@@ -50,7 +50,7 @@ class Native:
     is_executed: bool = True
 
     def kept(self) -> str:
-        """Return the text of a file that `read_native` reads."""
+        """Return the text of a file in the format of `read_native`."""
         document = {
             "plan": self.text.splitlines(),
             "log": self.log,
@@ -67,9 +67,9 @@ class Totals:
 
     Attributes:
         execution_s: Wall time of its execution.
-        thread_s: Time of all its threads together.
+        thread_s: Time of all its threads, summed.
         planning_s: Time of its compilation.
-        activity: What it counted, by the words of `db_activity`.
+        activity: Its counters, by the names of `db_activity`.
     """
 
     execution_s: float | None = None
@@ -79,13 +79,13 @@ class Totals:
 
     @property
     def read_bytes(self) -> int | None:
-        """Read from outside the engine's own buffers."""
+        """Return bytes read from outside the engine's own buffers."""
         pages = self.activity.get("disk")
         return None if pages is None else int(pages) * PAGE_BYTES
 
 
 def read_native(text: str) -> Native:
-    """A file that `kept` wrote, or a bare text of `profile()` or `explain()`.
+    """Parse a file that `kept` wrote, or a bare text of `profile()` or `explain()`.
 
     Raises:
         ValueError: If the file has this format and is damaged.
@@ -122,21 +122,24 @@ def _of_log(native: Native) -> Totals:
     planning_s = _seconds(log, "ql_c_clocks", hz)
     if planning_s is None and "ql_c_msec" in log:
         planning_s = log["ql_c_msec"] / MS_PER_S
-    # The whole has the compilation in it, the time of threads has not: of one thread they differ by
-    # just that.
+    # Wall time includes the compilation and thread time does not; with one thread this is their
+    # only difference.
     wall_s = None if whole_s is None else max(0.0, whole_s - (planning_s or 0.0))
     counted = {word: log[column] for word, column in ACTIVITY.items() if log.get(column, -1) >= 0}
     return Totals(wall_s, _threads_s(threads_s, wall_s), planning_s, counted)
 
 
 def _seconds(log: dict[str, float], column: str, hz: float | None) -> float | None:
-    """Return a clock column in seconds; None if below 0, which Virtuoso's miscount gives."""
+    """Return a clock column in seconds; None for a negative value, an error of Virtuoso."""
     clocks = log.get(column, -1.0)
     return clocks / hz if hz and clocks >= 0 else None
 
 
 def _threads_s(told_s: float | None, wall_s: float | None) -> float | None:
-    """Time of all threads. Virtuoso loses branches at times: one thread worked all the time."""
+    """Return the time of all threads in seconds.
+
+    Virtuoso sometimes loses branches, so the result is at least the wall time of one thread.
+    """
     if told_s is None or wall_s is None:
         return wall_s if told_s is None else told_s
     return max(told_s, wall_s)
@@ -162,6 +165,6 @@ def _of_text(text: str) -> Totals:
 
 
 def facts(native: Native) -> dict[str, Any]:
-    """Return the other facts of a plan: the statement's counters."""
+    """Return further facts of a plan: the statement's counters."""
     counted = totals(native).activity
     return {"activity": counted} if counted else {}

@@ -1,11 +1,11 @@
-"""Virtuoso's plans in engine-independent terms.
+"""Converts Virtuoso's plans to engine-independent terms.
 
-Virtuoso prints pipelines: what a step gives is what the next one is given, hash tables are filled
-by pipelines before the one that looks them up, and what sorts or groups ends a pipeline that
-another one goes on from. Here they become the tree of operators that they mean.
+Virtuoso prints pipelines: a step's output is the next step's input. Earlier pipelines fill the hash
+tables of later ones, and a sort or group ends a pipeline that another one continues. This module
+converts the pipelines to a tree of operators.
 
-Times are `profile()`'s: parts of the time of all steps, in which queries that a step asks while it
-computes count twice, as steps and in the one that asks. Here they count once.
+Times of `profile()` are shares of the time of all steps. Queries in a step's code count twice
+there: as steps and in the step that contains them. Here each query counts once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MERGED = re.compile(
     r"hash partition(?:\+bloom)? by (\d+).*hash join merged (?:always|if unique) card\s+(\S+)"
 )
 MERGED_INTO_SCAN = "merged into ts"
-# A hash join that is merged into a scan is a filter of it and looks up rows for it, in its time.
+# A hash join merged into a scan filters its rows and looks up matches, within the scan's time.
 MERGED_WORK = ("join filter", "hash probe")
 KEYS = re.compile(r"(\(.*?\))(?: -> |$)")
 COLUMN = re.compile(r"(?:[^(), ]*\.)?([^(),. $]+)\$\d+")
@@ -38,7 +38,7 @@ SORT, FILL = "Sort", "Sort hash area fill"
 TARGET = re.compile(r"^\w+ (?:keyset |vectored )*\s*<?(?:\w+\.)*(\w+)")
 NUMBERED = re.compile(r"\$\d+\b")
 TESTED = re.compile(r"if \((.*?)(?:\) then|$)")
-# Figures have six digits, so rows that are a product of two are off by so much at most.
+# Figures have six digits, which limits the error of row counts that are a product of two.
 ROUNDED, EXACT_MAX = 1e-5, 100_000
 SELECTS = ("Select", "Subquery Select")
 SELECT_NOTHING = "Subquery Select( <none> )"
@@ -46,7 +46,10 @@ SELECT_NOTHING = "Subquery Select( <none> )"
 
 @plan_parser("Virtuoso")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of `profile()` or `explain()` means. See `HasPlans.plan`."""
+    """Return the plan in a text of `profile()` or `explain()`.
+
+    See `HasPlans.plan`.
+    """
     kept = read_native(text)
     chain = chain_of(kept.text)
     whole = totals(kept)
@@ -66,7 +69,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _steps(chain: Chain) -> Iterator[Step]:
-    """All steps of a chain and of those within."""
+    """Yield all steps of a chain and of chains within them."""
     for step in chain:
         yield step
         for inner in (*step.within, *step.in_code):
@@ -74,7 +77,7 @@ def _steps(chain: Chain) -> Iterator[Step]:
 
 
 def _percent(step: Step) -> float | None:
-    """A step's own part of the time, without the queries that its code asks."""
+    """Return a step's own share of the time in percent, without queries in its code."""
     percents = [figures.percent for figures in (step.figures, step.closing) if figures]
     known_percents = [percent for percent in percents if percent is not None]
     if not known_percents:
@@ -84,7 +87,7 @@ def _percent(step: Step) -> float | None:
 
 
 def _all_percents(chain: Chain) -> float:
-    """Parts of the time of all that a query in code did, each once."""
+    """Return the percentages of all steps of a query in code, each counted once."""
     return sum(_percent(step) or 0.0 for step in _steps(chain))
 
 
@@ -103,12 +106,12 @@ def _rows_in(step: Step) -> float | None:
 
 
 class _Flow:
-    """The state of a pipeline while its steps are read.
+    """The state of a pipeline during conversion.
 
     Attributes:
-        node: What gives it; None at its beginning.
-        estimated: Rows that the optimiser expects; None if it does not tell.
-        carried: Part of the time of steps without names, which the next step is charged with.
+        node: Node that outputs the current rows; None at the beginning.
+        estimated: Estimated rows; None if the plan has none.
+        carried: Share of time of steps without names, which is added to the next step.
     """
 
     def __init__(self, node: PlanNode | None = None) -> None:
@@ -118,12 +121,12 @@ class _Flow:
 
     @property
     def nodes(self) -> tuple[PlanNode, ...]:
-        """The node of the pipeline so far, as inputs of the next."""
+        """Return the node of the pipeline so far, as inputs of the next."""
         return () if self.node is None else (self.node,)
 
 
 class _Tree:
-    """Makes one plan; `filled` are the hash tables that nobody has looked up yet."""
+    """Converts one plan; `filled` has hash tables that no step has probed yet."""
 
     def __init__(self, whole: Totals, tables: dict[str, str], chain: Chain) -> None:
         self._tables = tables
@@ -132,7 +135,7 @@ class _Tree:
         self._seconds_each = whole.thread_s / percents if percents and whole.thread_s else None
 
     def root(self, chain: Chain) -> PlanNode:
-        """The tree of a whole statement."""
+        """Return the tree of a whole statement."""
         made = self._grown(chain, _Flow())
         left = tuple(self._filled.values())
         return replace(made, children=(*made.children, *left)) if left else made
@@ -146,7 +149,7 @@ class _Tree:
         return flow.node
 
     def _add(self, step: Step, flow: _Flow) -> None:
-        """One step more."""
+        """Add one step to the pipeline."""
         begins = step.word.begins if step.word else ""
         percent = _percent(step)
         if step.text == UNNAMED and not step.in_code:
@@ -179,7 +182,7 @@ class _Tree:
         children: tuple[PlanNode, ...],
         rows: float | None = None,
     ) -> PlanNode:
-        """A node of a step that has a word, or of one that is not known."""
+        """Return the node of a step from the word list, or of an unknown step."""
         word = step.word
         begins = word.begins if word else ""
         if rows is None and not begins.startswith(SORT):
@@ -199,7 +202,7 @@ class _Tree:
         return self._charged(node, flow, percent)
 
     def _charged(self, node: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
-        """The node with its time, and with that of steps before it that have no names."""
+        """Return the node with its time, including that of preceding steps without names."""
         part = _sum(percent, flow.carried)
         flow.carried = None
         if part is None or self._seconds_each is None:
@@ -207,7 +210,7 @@ class _Tree:
         return replace(node, seconds=part * self._seconds_each)
 
     def _asked(self, step: Step) -> tuple[PlanNode, ...]:
-        """Queries that a step asks while it computes."""
+        """Return the queries in a step's code."""
         return tuple(
             PlanNode("subquery", "query in code", children=(self._in_code(chain),))
             for chain in step.in_code
@@ -219,7 +222,7 @@ class _Tree:
         return _cut_short(made) if is_first_enough else made
 
     def _fill(self, step: Step, percent: float | None) -> None:
-        """A pipeline that fills a hash table, kept until somebody looks it up."""
+        """Keep a pipeline that fills a hash table until a step probes it."""
         made = self._grown(step.within[0], _Flow())
         numbers = [
             match[1] for inner in _steps(step.within[0]) if (match := FILLED.search(inner.text))
@@ -229,7 +232,7 @@ class _Tree:
         self._filled[numbers[-1] if numbers else f"line {step.line}"] = made
 
     def _read(self, step: Step, flow: _Flow, percent: float | None) -> None:
-        """A table that is read, for each row of those before it if there are any."""
+        """Add a table access, executed for each row of earlier steps if there are any."""
         merged = [match for line in step.more for match in MERGED.finditer(line)]
         expected_each = step.card
         for match in merged:
@@ -254,7 +257,7 @@ class _Tree:
         shape = step.table or {}
         conditions = [line for line in step.more if not MERGED.search(line)]
         table = self._tables.get(step.text, step.text)
-        # A table's own key is in its order; another index is chosen for what is looked up in it.
+        # A table's primary key keeps its order; another index is chosen for lookups.
         is_chosen = table != step.text and any(conditions)
         is_inlined = any(BY_INDEX in line for line in conditions)
         is_by_index = bool(shape["unique"]) or is_inlined or is_chosen
@@ -275,7 +278,7 @@ class _Tree:
         )
 
     def _probe(self, step: Step, flow: _Flow, percent: float | None) -> None:
-        """A hash table that is looked up; merged into a table's step, that has filtered already."""
+        """Add a probe of a hash table, unless it is merged into a table's step as a filter."""
         match = PROBED.search(step.text)
         build = self._filled.pop(match[1], None) if match else None
         if MERGED_INTO_SCAN not in step.text:
@@ -285,7 +288,7 @@ class _Tree:
         flow.node = replace(node, estimated_rows=flow.estimated)
 
     def _enter(self, step: Step, flow: _Flow, percent: float | None) -> None:
-        """A derived table; where it comes after others it is computed for each of their rows."""
+        """Add a derived table; after other steps it is computed for each of their rows."""
         before = flow.node
         made = [self._grown(inner, _Flow()) for inner in step.within]
         if len(made) == 1 and before is None:
@@ -304,7 +307,7 @@ class _Tree:
         flow.estimated = None
 
     def _also_charged(self, node: PlanNode, flow: _Flow, percent: float | None) -> PlanNode:
-        """The node with the time of another step beside its own."""
+        """Return the node with the time of another step added to its own."""
         other = self._charged(PlanNode(node.operator, node.native), flow, percent)
         return replace(node, seconds=_sum(node.seconds, other.seconds))
 
@@ -317,7 +320,7 @@ class _Tree:
         return self._made(step, flow, percent, (inner,))
 
     def _given_out(self, step: Step, flow: _Flow, percent: float | None) -> PlanNode:
-        """A sort or group by, now that it is seen which of both it is."""
+        """Return a sort or group-by node, once its kind is known."""
         word, node = step.word, flow.node
         if word is None or node is None:
             raise RuntimeError(f"line {step.line} gives out nothing")
@@ -337,13 +340,13 @@ def _is_collected(node: PlanNode | None) -> bool:
 
 
 def _cut_short(node: PlanNode) -> PlanNode:
-    """Mark the nodes of a query that is done after its first row."""
+    """Mark the nodes of a query that ends after its first row."""
     below = tuple(_cut_short(child) for child in node.children)
     return replace(node, cut_short=True, children=below)
 
 
 def _condition(step: Step) -> str | None:
-    """Return the tests of a filter, or the keys by which others sort, group or look up."""
+    """Return the tests of a filter, or the keys of a sort, group or lookup."""
     if step.word and step.word.operator == "filter":
         tests = [
             match[1].strip(" {") or "a query" for match in map(TESTED.search, step.code) if match
@@ -354,13 +357,13 @@ def _condition(step: Step) -> str | None:
 
 
 def _target(step: Step) -> str | None:
-    """The table that a step changes, without its qualifiers."""
+    """Return the table that a step changes, without its qualifiers."""
     match = TARGET.search(step.text)
     return match[1] if match else None
 
 
 def _never(step: Step) -> float | None:
-    """0 if a step was given no row at all."""
+    """Return 0 rows if a step had no input rows, else None."""
     return 0.0 if step.figures is not None and step.figures.rows_in == 0 else None
 
 

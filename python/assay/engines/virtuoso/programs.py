@@ -1,4 +1,4 @@
-"""The programs of an installed Virtuoso: version and settings, without a server."""
+"""Finds the programs of an installed Virtuoso, and reads version and settings without a server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.engines.contract import EngineError
 from assay.engines.programs import MEND, inherited, run_program
 
 PROGRAM = "virtuoso-t"
-# Where the server lies below a product's home: named itself, installed, unpacked from Debian.
+# Paths of the server below a product's home: at the top, installed, or unpacked from Debian.
 PLACES = (PROGRAM, f"bin/{PROGRAM}", f"usr/bin/{PROGRAM}")
 LIBRARIES = ("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*")
 _VERSION = re.compile(r"^Version (\d[\d.]*)", re.MULTILINE)
@@ -21,8 +21,8 @@ class Programs:
     """The server's program.
 
     Attributes:
-        server: The program.
-        library_path: Libraries that it needs beside the host's; empty means none.
+        server: Path of the server's program.
+        library_path: Paths of required libraries in addition to the host's; empty means none.
     """
 
     server: Path
@@ -30,11 +30,14 @@ class Programs:
 
     @property
     def environment(self) -> dict[str, str]:
-        """All that the program inherits."""
+        """Return the program's whole environment."""
         return inherited(self.library_path)
 
     def version(self) -> str:
-        """Return the version, such as `7.2.5.3229`. Raises `EngineError` if it does not run."""
+        """Return the version of Virtuoso's program, such as `7.2.5.3229`.
+
+        Raises `EngineError` if the program does not run.
+        """
         completed = run_program([str(self.server), "-?"], self.environment, self.server)
         said = completed.stdout + completed.stderr
         match = _VERSION.search(said)
@@ -51,7 +54,10 @@ class Programs:
 
 
 def find_programs(home: Path) -> Programs:
-    """The programs below a product's home. Raises `EngineError` if they are not there."""
+    """Return the programs below a product's home.
+
+    Raises `EngineError` if the programs do not exist.
+    """
     for place in PLACES:
         if (home / place).is_file():
             libraries = [str(path) for pattern in LIBRARIES for path in home.glob(pattern)]

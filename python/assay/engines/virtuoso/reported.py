@@ -11,18 +11,18 @@ from assay.model.secrets import is_secret
 if TYPE_CHECKING:
     from assay.engines.bridge.link import Link
 
-# Counters that tell what is in effect, whatever the configuration says.
+# Counters that show settings in effect, whatever the configuration says.
 IN_EFFECT = ("dc_batch_sz", "dc_max_batch_sz", "enable_qp")
 
 
 def version(link: Link) -> str:
-    """Return the version, such as `07.20.3229`."""
+    """Return the server's version, such as `07.20.3229`."""
     ((version_text,),) = link.text(file_text("version.sql"))
     return str(version_text)
 
 
 def settings(link: Link) -> dict[str, str]:
-    """The configuration that the server was started with, by section and name."""
+    """Return the configuration that the server was started with, by section and name."""
     configuration: dict[str, str] = {}
     for section in _sections(link):
         count = link.ask(file_text("settings_of_section.sql"), (section,))
@@ -36,7 +36,7 @@ def settings(link: Link) -> dict[str, str]:
 
 
 def cached(link: Link) -> list[Cached]:
-    """Return the buffer pool's bytes of our tables and indexes, the most first."""
+    """Return the buffer pool's bytes of Assay's tables and indexes, largest first."""
     rows = link.ask(file_text("cached.sql")).to_pylist()
     return [
         Cached(

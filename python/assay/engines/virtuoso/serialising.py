@@ -1,7 +1,7 @@
-"""Rows as Virtuoso itself keeps values in files: a vector of columns, each a vector of values.
+"""Writes rows in Virtuoso's file format: a vector of columns, each a vector of values.
 
-The server reads such a vector with one call, where it would parse text for each value otherwise.
-Every value has a byte before it that says of which kind it is; numbers are big-endian.
+The server reads such a vector with one call, instead of parsing text for each value. Each value is
+preceded by a byte for its type; numbers are big-endian.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 VECTOR, SHORT, LONG, INT64, DOUBLE, DATETIME = 0xC1, 0xBC, 0xBD, 0xF7, 0xBF, 0xD3
 TEXT, LONG_TEXT, NULL = 0xB5, 0xB6, 0xCC
 SHORT_TEXT_MAX = 255
-# The first of January 1970, counted from the calendar's year one as the server counts.
+# Day number of 1 January 1970 in the server's calendar, counted from year one.
 EPOCH_DAY = 719_165
-# Midnight, and the mark of a value that has no time.
+# Midnight, and the mark of a value without a time.
 MIDNIGHT_OF_DATE = bytes.fromhex("80000000004000")
 DAY_BYTES = 3
-# Every whole number of so many digits is a floating point number.
+# Every integer with this number of digits is exact as a floating point number.
 DIGITS_EXACT = 15
 _PREFIXES = pa.array([bytes((TEXT, size)) for size in range(SHORT_TEXT_MAX + 1)], pa.binary())
 
 
 def serialised(batch: pa.RecordBatch) -> Iterator[bytes | bytearray | memoryview]:
-    """The pieces of a batch, to be written one after another.
+    """Yield the pieces of a batch, to be written one after another.
 
     Raises:
         EngineError: For a column of a type that has no counterpart.
@@ -51,7 +51,7 @@ def _vector(size: int) -> bytes:
 
 
 def _absent(name: str, column: pa.Array) -> Iterator[bytes | bytearray | memoryview]:
-    """A column with NULL in it, value by value."""
+    """Yield a column that contains NULL, value by value."""
     for place in range(len(column)):
         value = column[place : place + 1]
         yield bytes((NULL,)) if value.null_count else _values(name, value)
@@ -96,7 +96,7 @@ def _whole(column: pa.Array) -> bytearray:
 
 
 def _tagged(tag: int, column: pa.Array) -> bytearray:
-    """Numbers of one width, each behind its tag and with its highest byte first."""
+    """Return numbers of one width, each after its tag and in big-endian order."""
     width = column.type.bit_width // 8
     begin = column.offset * width
     held = memoryview(column.buffers()[1])[begin : begin + len(column) * width].tobytes()
@@ -108,7 +108,7 @@ def _tagged(tag: int, column: pa.Array) -> bytearray:
 
 
 def _nearest(column: pa.Array) -> pa.Array:
-    """The nearest floating point numbers; a plain cast is off by a last digit at times."""
+    """Return the nearest floating point numbers; a plain cast may be off by a last digit."""
     kind = column.type
     if kind.precision > DIGITS_EXACT:
         return pc.cast(pc.cast(column, pa.string()), pa.float64())
@@ -119,7 +119,10 @@ def _nearest(column: pa.Array) -> pa.Array:
 
 
 def _dates(days: pa.Array) -> bytes | memoryview:
-    """Days since 1970. They repeat, so each one is written once and then taken."""
+    """Return dates from days since 1970.
+
+    Dates repeat, so each distinct one is encoded once.
+    """
     if not len(days):
         return b""
     ends = pc.min_max(days).as_py()

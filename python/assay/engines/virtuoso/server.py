@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from assay.engines.virtuoso.programs import Programs
     from assay.model.language import Language
 
-# Below `place.data`: the server's own directory.
+# Name below `place.data` of the server's directory.
 DATA = "virtuoso"
 PASSWORD_FILE = "password"  # noqa: S105 - where it is, not what it is
 CONFIGURATION_FILE, LOG_FILE, LOADING = "virtuoso.ini", "virtuoso.log", "load"
 QUERY_LOG = "virtuoso.qrl"
-# What a new database has.
+# Default password of a new database.
 FIRST_PASSWORD = "dba"  # noqa: S105 - everybody knows it
 ONLINE = "Server online at"
 PORT_TAKEN = "Address already in use"
@@ -52,18 +52,18 @@ def start_server(
     bridge: tuple[Path, Path],
     language: Language,
 ) -> Address:
-    """Starts a server on `place` and returns its address once it answers.
+    """Start a server on `place` and return its address once it answers.
 
     Args:
         programs: Programs of the product.
         place: Directories of the instance.
         settings: Settings in the form of `--set`.
-        launcher: Starts the server, and the bridge beside it.
-        bridge: The program of Java, and the directory of the JDBC driver.
-        language: Query language. For SPARQL the server also has a web server.
+        launcher: Launcher of the server, and of the bridge beside it.
+        bridge: Path of the Java program, and directory of the JDBC driver.
+        language: Query language. For SPARQL, Virtuoso also runs its web server.
 
     Raises:
-        EngineError: If the server does not start. The message has its last output.
+        EngineError: If the server does not start. The error message has its last output.
     """
     data = place.data / DATA
     is_new = not data.exists()
@@ -100,7 +100,10 @@ def start_server(
 def restart_server(
     programs: Programs, settings: Mapping[str, str], launcher: Launcher, address: Address
 ) -> None:
-    """Starts a server that died again, at its address. Raises `EngineError`."""
+    """Restart a server that died, at its address.
+
+    Raises `EngineError`.
+    """
     ports = Ports(address["port"], address["web_port"])
     configured = _configured(settings, is_web=ports.web is not None)
     _, output = _started(programs, Path(address["data"]), configured, launcher, ports)
@@ -122,7 +125,7 @@ def _listening(
     *,
     is_web: bool,
 ) -> tuple[Ports, int]:
-    """Starts the program; its ports and its process id."""
+    """Start the program; return its ports and its process id."""
     for _ in range(PORT_TRIES):
         ports = Ports(free_port(HOST), free_port(HOST) if is_web else None)
         pid, output = _started(programs, data, configured, launcher, ports)
@@ -140,7 +143,7 @@ def _started(
     launcher: Launcher,
     ports: Ports,
 ) -> tuple[int, str | None]:
-    """The process of a server on its ports; its last words if it did not get to listen."""
+    """Start a server on its ports; return its pid, and its last output if it does not listen."""
     scratch = launcher.scratch
     file, log = scratch / CONFIGURATION_FILE, scratch / LOG_FILE
     log.unlink(missing_ok=True)
@@ -170,7 +173,7 @@ def _ours(data: Path, scratch: Path, ports: Ports) -> configuration.Configuratio
         configuration.PARAMETERS: {
             "ServerPort": f"{HOST}:{ports.server}",
             "DirsAllowed": str(scratch / LOADING),
-            # The server reads it itself when it is asked for plans.
+            # The server reads its log itself when plans are requested.
             "QueryLog": str(scratch / LOADING / QUERY_LOG),
         },
     }
@@ -185,7 +188,10 @@ def _write(
 
 
 def _await_online(log: Path, launcher: Launcher) -> str | None:
-    """None once the server listens; its last words if it ended. Raises `EngineError`."""
+    """Return None once the server listens, or its last output if it ended.
+
+    Raises `EngineError`.
+    """
     deadline_s = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline_s:
         if (output := launcher.last_words()) is not None:
@@ -200,18 +206,18 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
 
 
 def _log_no_query(link: Link) -> None:
-    """Turn the query log off: a server writes it as soon as it has a path."""
+    """Turn the query log off: a server writes it whenever it has a path."""
     link.run(file_text("plans/end.sql"))
 
 
 def _password(data: Path) -> str:
-    """The password of the database there, which only the server's user and we can read."""
+    """Return the existing database's password, which only the server's user and Assay can read."""
     file = data / PASSWORD_FILE
     return file.read_text(encoding="ascii") if file.is_file() else FIRST_PASSWORD
 
 
 def _make_ours(address: Address, data: Path, *, is_web: bool) -> None:
-    """Gives a new database a password of its own, and notes which tables it came with."""
+    """Give a new database a password, and record the tables that it came with."""
     password = f"p{secrets.token_hex(16)}"
     with Link.connect(address) as link:
         run(link, file_text("note_tables.sql"))

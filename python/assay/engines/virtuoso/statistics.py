@@ -1,7 +1,7 @@
-"""The optimiser's statistics: its own samples of data, or those of ANALYZE.
+"""Sets the optimiser's statistics: the server's own samples of data, or those of ANALYZE.
 
-Loading gathers them once and puts them aside, so that a run that wants them need not read data for
-them, and both kinds of runs have the same data.
+Loading gathers ANALYZE's statistics once and saves them. A run that uses them then need not read
+data for them, and both kinds of runs have the same data.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ NONE, ANALYZE = "none", "analyze"
 
 
 def tables(link: Link) -> list[str]:
-    """Whole names of all tables that hold what was loaded."""
+    """Return qualified names of all tables that hold loaded data."""
     asked = filled("tables.sql", graph=GRAPH)
     return [str(name) for name in link.ask(asked).column(0).to_pylist()]
 
 
 def gather(link: Link) -> None:
-    """Gathers statistics of all tables and puts them aside. Raises `EngineError`."""
+    """Gather statistics of all tables and save them.
+
+    Raises `EngineError`.
+    """
     for table in tables(link):
         link.run(file_text("analyze.sql"), (table,))
     run(link, file_text("keep_statistics.sql"))
@@ -31,7 +34,10 @@ def gather(link: Link) -> None:
 
 
 def choose(link: Link, wanted: str | None) -> None:
-    """Gives the optimiser what is wanted; None leaves what it has. Raises `EngineError`."""
+    """Set the requested kind of statistics; None leaves them unchanged.
+
+    Raises `EngineError`.
+    """
     if wanted is None or wanted == in_effect(link):
         return
     if wanted == NONE:
@@ -42,7 +48,7 @@ def choose(link: Link, wanted: str | None) -> None:
 
 
 def in_effect(link: Link) -> str:
-    """`analyze` if there are any, else `none`."""
+    """Return `analyze` if there are any statistics, else `none`."""
     ((count,),) = link.text(file_text("statistics.sql"))
     return NONE if count == "0" else ANALYZE
 
@@ -53,6 +59,6 @@ def _forget(link: Link) -> None:
 
 
 def _have_read_anew(link: Link) -> None:
-    """Has the server read the statistics of its tables again."""
+    """Have the server read the statistics of its tables again."""
     for table in tables(link):
         link.run(file_text("tell_changed.sql"), (table,))

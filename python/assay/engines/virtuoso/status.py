@@ -1,7 +1,7 @@
-"""Reads figures from the text of `status()`.
+"""Parses figures from the text of `status()`.
 
-The text is made for people: words of figures change from version to version, so each sentence is
-understood by itself, and a figure of one that is not is absent.
+The text is written for people and changes from version to version. Each sentence is parsed
+separately, and a figure of an unknown sentence is absent.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _NUMBER = r"(-?\d+)"
-# Each `#` is a number, named in the same order; `_` is one that is of no use here.
+# Each `#` is a number, named in the same order; `_` is an unused one.
 _SENTENCES = (
     ("File size #, # pages, # free.", "file_bytes pages pages_free"),
     ("# buffers, # used, # dirty # wired down", "buffers buffers_used buffers_dirty buffers_wired"),
@@ -30,7 +30,7 @@ _NONE = "_"
 _CLIENT = re.compile(r"^Client \S", re.MULTILINE)
 _TRANSACTION = re.compile(r"^Transaction status: (\w+),", re.MULTILINE)
 PENDING = "PENDING"
-# A figure with more digits than these is none: a count of 64 bits has no more.
+# Maximum digits of a figure: a count of 64 bits has no more.
 _DIGITS_MAX = 20
 
 
@@ -43,10 +43,12 @@ _PATTERNS = [(_pattern(sentence), names.split()) for sentence, names in _SENTENC
 
 
 def parse_status(text: str) -> dict[str, float]:
-    """Figures by name; one that the text does not tell is absent. Any text is taken.
+    """Return figures by name; a figure that is not in the text is absent.
 
-    Counts are since the server was started; `clients` and `transactions_pending` are of the
-    clients that the text lists, which are those connected.
+    Any text is accepted.
+
+    Counts are totals since the server's start; `clients` and `transactions_pending` are for the
+    currently connected clients in the text.
     """
     figures: dict[str, float] = {}
     for pattern, names in _PATTERNS:

@@ -1,8 +1,8 @@
-"""Loads RDF: lines of N-Triples in files that the server reads, over several connections at once.
+"""Loads RDF: N-Triples files that the server reads, over several connections at once.
 
-Each connection writes a file from the batches that it takes, and has the server do with it what its
-own `rdf_loader_run` does with the next file of its list. So there are never more files than
-connections, and what is wrong with one stands in that list.
+Each connection writes a file from the batches that it takes, and has the server process it as its
+own `rdf_loader_run` does. There are never more files than connections, and the server's load list
+has the error of each file.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
     from assay.engines.feeding import Batches
     from assay.engines.loading import ArrowStream
 
-# A file has so many bytes or a batch more: the server takes its literals and IRIs together.
+# Minimum bytes of a file, which ends with a whole batch; the server processes its literals and IRIs
+# together.
 FILE_BYTES = 8 << 20
-# Loaders that wait for each other end so, or that give the same language a number at one time: one
-# of them begins with its file again.
+# Errors of loaders that deadlock, or that number the same language at one time; one of them repeats
+# its file.
 AGAIN, TRIES_MAX = ("40001", "23000"), 20
 
 
 def load(instance: Instance, rows: ArrowStream, streams: int) -> None:
-    """Adds all lines of a stream of batches of one column.
+    """Add all lines of a stream of batches of one column.
 
     Raises:
-        EngineError: With what the server says of a file that it could not load.
+        EngineError: If the server could not load a file; has its message.
     """
     reader = pa.RecordBatchReader.from_stream(rows)
     name = f"assay-{secrets.token_hex(8)}"
@@ -51,7 +52,7 @@ def load(instance: Instance, rows: ArrowStream, streams: int) -> None:
 
 
 def count(instance: Instance) -> int:
-    """Different statements of our graph."""
+    """Return the number of distinct triples of Assay's graph."""
     return int(ask(instance.address, file_text("triples_count.sql"), (GRAPH,))[0][0].as_py())
 
 
@@ -68,7 +69,7 @@ def _feed(link: Link, address: Address, name: str, batches: Batches) -> None:
 
 
 def _written(file: Path, batches: Iterator[pa.RecordBatch]) -> int:
-    """Writes batches until there are enough bytes; how many there are."""
+    """Write batches until the file is large enough; return its number of bytes."""
     size = 0
     with file.open("wb") as out:
         for batch in batches:
@@ -79,7 +80,10 @@ def _written(file: Path, batches: Iterator[pa.RecordBatch]) -> int:
 
 
 def _loaded(link: Link, file: str) -> None:
-    """Has the server load a file. Raises `EngineError` with what it says of it."""
+    """Have the server load a file.
+
+    Raises `EngineError` with the server's message.
+    """
     for attempt in itertools.count(1):
         link.run(file_text("triples_note.sql"), (file, GRAPH))
         link.run(file_text("triples_load.sql"), (file, GRAPH))

@@ -1,4 +1,4 @@
-"""Options of the agent on the engine's host, which runs and observations share."""
+"""Options for the agent on the engine's host, shared by runs and observations."""
 
 from __future__ import annotations
 

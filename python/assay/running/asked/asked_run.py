@@ -1,4 +1,4 @@
-"""A run that can be carried out, as the request, the workload and the engine define it."""
+"""A run that can be executed, from its request, its workload and its engine."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Parameters, Workload
 
-# What programs are told: whether each session is one terminal.
+# Parameter of driver programs: whether each session is one terminal.
 TERMINALS = "terminals"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A run that can be carried out.
+    """A run that can be executed.
 
     Attributes:
         request: The request of the run.
-        workload, engine: What was found under the names.
+        workload, engine: The workload and the engine with the requested names.
         behaviour: The engine's own code.
-        version: Version of the product, in full.
-        origin: Source of the engine's programs. Empty for a library or a running server.
-        product: None for a server that runs already.
+        version: Full version of the product.
+        origin: Source of the engine's programs; empty for a library or a running server.
+        product: Installed product; None for a running server.
         preflight: Facts of the statements that were prepared before the run; None if none were.
         pooled: Whether a connection pooler assigns a connection to each transaction.
         begin_read_only: Statement that begins each operation if connections keep no setting that
@@ -62,27 +62,27 @@ class Asked:
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """The origin of the product."""
+        """Return the origin of the product."""
         return self.product.origin if self.product is not None else {}
 
     @cached_property
     def language(self) -> Language:
-        """Language in which the engine is queried."""
+        """Return the language in which the engine is queried."""
         return language_asked(self.request, self.workload, self.engine)
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """Search order for files of the workload."""
+        """Return the search order for files of the workload."""
         return self.engine.facts.dialects_of(self.language)
 
     @property
     def dsn(self) -> str:
-        """The DSN of a running server, with the requested settings of sessions."""
+        """Return the DSN of a running server, with the requested session settings."""
         return dsn_with_settings(self.request, self.behaviour)
 
     @cached_property
     def file(self) -> Path | None:
-        """The user's database file that is queried; None for a server or a private engine."""
+        """Return the user's database file; None for a server or a private engine."""
         dsn, behaviour = self.request.dsn, self.behaviour
         return (
             behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None
@@ -90,24 +90,24 @@ class Asked:
 
     @cached_property
     def test(self) -> SpecifiedTest | None:
-        """The specification's test that the run carries out; None without a test."""
+        """Return the specification's test that the run carries out; None without a test."""
         return specified(self.request, self.workload)
 
     @property
     def refresh_sets(self) -> int:
-        """Number of refresh sets that the run needs besides the data."""
+        """Return the number of refresh sets that the run needs besides the data."""
         return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
 
     @property
     def tables(self) -> list[str]:
-        """Tables that the generator fills, including those of refresh sets."""
+        """Return the tables that the generator fills, including those of refresh sets."""
         facts = self.workload.facts
         of_sets = facts.refresh.tables if self.refresh_sets and facts.refresh else ()
         return [*self.workload.tables(self.language), *of_sets]
 
     @cached_property
     def order(self) -> LoadOrder:
-        """In which order rows and tables are loaded."""
+        """Return the order in which rows and tables are loaded."""
         return asked_order(self.request, self.tables)
 
     @cached_property
@@ -145,18 +145,19 @@ class Asked:
 
     @property
     def _is_prepared(self) -> bool:
-        """Return whether statements are prepared once per session."""
-        # Behind a pooler the next transaction comes to a connection that has not prepared it.
+        """Return True if statements are prepared once per session."""
+        # Behind a pooler the next transaction gets a connection that has not prepared the
+        # statement.
         if self.pooled:
             return False
         if self.request.statements is not None:
             return self.request.statements == PREPARED
-        # A mix asks the same statements again and again, as an application does that prepares them.
+        # A mix executes the same statements repeatedly, like an application that prepares them.
         return self.request.clients is not None or self.workload.facts.arrival == "closed"
 
     @cached_property
     def plan(self) -> dict[str, Any]:
-        """The driver's plan."""
+        """Return the driver's load plan."""
         facts = self.workload.facts
         if self.planned_test is not None:
             pieces, phases = self.planned_test.pieces, self.planned_test.phases
@@ -174,7 +175,7 @@ class Asked:
         return plan | _statement_names(self.script)
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts that run.json has from the first moment on."""
+        """Return the facts that run.json has from its creation on."""
         engine = self.engine.facts
         return {
             "request": self.request.facts(),
@@ -258,7 +259,7 @@ def _statement_names(script: Script) -> dict[str, list[list[str]]]:
 
 
 def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder) -> Language:
-    """Return the requested language, or the first of the workload's that the engine supports.
+    """Return the requested language, or the workload's first one that the engine supports.
 
     Raises:
         UsageError: If the engine supports none of them, or not the requested one.

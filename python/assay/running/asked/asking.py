@@ -1,6 +1,6 @@
-"""Resolves the request of a run into a run that can be carried out.
+"""Resolves a run's request into a run that can be executed.
 
-Everything that can be refused is refused here, before anything is written, loaded or started.
+All invalid requests are refused here, before anything is written, loaded or started.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
     """Resolve a request into a run, and obtain its engine.
 
     Raises:
-        UsageError: If the request names something that is not there.
+        UsageError: If the request names something that does not exist.
         EngineError: If the engine cannot be obtained or refuses a setting.
     """
     asked = considered(request)
@@ -41,14 +41,14 @@ def considered(request: RunRequest) -> Asked:
     """Resolve a request without its engine: nothing is obtained and no server is contacted.
 
     Raises:
-        UsageError: If the request names something that is not there.
+        UsageError: If the request names something that does not exist.
     """
     workload = find_workload(request.workload).only(request.operations).without(request.remove)
     engine = find_engine(request.engine)
     language = language_asked(request, workload, engine)
     if request.foreign_keys:
         workload = workload.with_foreign_keys()
-        # Not every dialect can add them, and a server is not started to find out.
+        # Some dialects cannot have keys, which is checked here without starting a server.
         workload.keys(engine.facts.dialects_of(language), request.scale)
     if request.forced:
         texts = {name: forced["sql"] for name, forced in request.forced.items()}
@@ -60,7 +60,7 @@ def considered(request: RunRequest) -> Asked:
     asked = Asked(request, workload, engine, behaviour, "", None)
     check_space(request, workload, engine)
     check_answers(workload, request.scale, language)
-    # A script that is missing is told now, not when the engine has been started.
+    # A missing script is reported now, before the engine is started.
     workload.setup(engine.facts.dialects_of(language), request.scale)
     check_writes(asked)
     check_tables(asked)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Workload
 
-# How a statement begins that begins a transaction, after comments.
+# Matches a statement that begins a transaction, after comments.
 BEGINS = re.compile(r"(?i)(?:\s|--[^\n]*\n)*(?:begin|start\s+transaction)\b")
 
 
@@ -45,7 +45,7 @@ def check_request(
     """Refuse a request that contradicts itself, the workload, the engine or the host.
 
     Raises:
-        UsageError: If options contradict each other. The message says what to use instead.
+        UsageError: If options contradict each other. The error message says what to use instead.
     """
     _check_dsn_and_pin(request, workload, behaviour, language)
     _check_programs(request, engine)
@@ -66,7 +66,7 @@ def check_request(
 def _check_dsn_and_pin(
     request: RunRequest, workload: Workload, behaviour: Engine, language: Language
 ) -> None:
-    """Refuses what could only fail later, after data was loaded."""
+    """Refuse combinations of `--dsn` and `--pin` that would fail only after data were loaded."""
     _check_tables(workload, workload.tables(language), request.scale, 0)
     server = isinstance(behaviour, Server)
     opens_files = isinstance(behaviour, OpensFiles)
@@ -95,7 +95,7 @@ def _check_dsn_and_pin(
 
 
 def _check_file(dsn: str, workload: Workload, engine: str) -> None:
-    """Refuse an address that is no file of the engine, and data that would be loaded into one."""
+    """Refuse a DSN that is not a file of the engine, and loading data into a user's file."""
     schemes = find_engine(engine).facts.schemes
     if not any(dsn.startswith(f"{scheme}:") for scheme in schemes):
         raise UsageError(
@@ -117,7 +117,7 @@ def _check_drivers(request: RunRequest, behaviour: Engine) -> None:
 
 
 def _check_state(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
-    """Refuses states that could not be set."""
+    """Refuse starting states that cannot be produced."""
     if request.state == STATE_HOT:
         return
     if request.dsn is not None:
@@ -154,7 +154,7 @@ def _check_probes(request: RunRequest) -> None:
 
 
 def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
-    """Refuses what says where a private server comes from and goes, where there is none."""
+    """Refuse options about a private server's programs and directories without such a server."""
     if request.keep_data and request.dsn is None:
         raise UsageError(
             "--keep-data needs --dsn: data of private engines are kept anyway. Leave it out"
@@ -186,14 +186,14 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
 
 
 def _check_tables(workload: Workload, tables: Iterable[str], scale: float, sets: int) -> None:
-    """Refuses tables whose rows cannot be made."""
+    """Refuse tables whose rows cannot be generated."""
     facts = workload.row_facts(scale, sets)
     for table in tables:
         table_rows(facts, table, 1)
 
 
 def _check_test(request: RunRequest, workload: Workload) -> None:
-    """Refuses a test that the workload cannot be put to, or that would spoil what is kept."""
+    """Refuse a test that the workload does not support, or that would change kept data."""
     test = specified(request, workload)
     if test is None or test.refresh is None:
         return
@@ -215,7 +215,7 @@ def _check_test(request: RunRequest, workload: Workload) -> None:
 
 
 def _check_transactions(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
-    """Refuses transactions of an engine that has none."""
+    """Refuse transactions on an engine without transactions."""
     if engine.facts.transactions:
         return
     test = specified(request, workload)
@@ -235,7 +235,7 @@ def _check_transactions(request: RunRequest, workload: Workload, engine: EngineF
 
 
 def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
-    """Refuses what clients of this workload, or sessions of this engine, cannot do."""
+    """Refuse clients that the workload or the engine's sessions do not support."""
     name = workload.facts.name
     programs = [
         operation.program for operation in workload.facts.operations.values() if operation.program
@@ -280,7 +280,7 @@ def _reads_rows(workload: str, program: str) -> bool:
 
 
 def _check_receipt(workload: Workload) -> None:
-    """Refuses names of a receipt that are not those of its program."""
+    """Refuse receipt names that do not belong to the operation's program."""
     receipt = workload.facts.receipt
     if receipt is None:
         return

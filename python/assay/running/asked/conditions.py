@@ -1,4 +1,4 @@
-"""Options of a run on its conditions: state, buffer, CPUs."""
+"""Options for the conditions of a run: state, buffer, CPUs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Beginning:
 
     Attributes:
         state: One of `assay.running.asked.request.STATES`.
-        passes: Untimed passes of the power order.
-        repeats: Whether timed passes are repeated for a while.
+        passes: Number of untimed passes of the power order.
+        repeats: Whether timed passes are repeated until a minimum time.
     """
 
     state: str
@@ -35,15 +35,15 @@ class Beginning:
 
     @property
     def is_hot(self) -> bool:
-        """True if operations are executed before the timed part."""
+        """Return True if operations are executed before the timed part."""
         return self.passes > 0
 
 
 def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
-    """The meaning of `--state`.
+    """Return the meaning of `--state`.
 
-    A second pass would find in memory the data that the first one read. So a state that is not hot
-    is measured by one pass, unless `--min-time` is given for this run.
+    A second pass would find in memory the data that the first one read. A state other than hot is
+    therefore measured by one pass, unless `--min-time` is given.
 
     Raises:
         UsageError: If the state is unknown, or contradicts other options.
@@ -59,7 +59,7 @@ def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
 def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
     """Return the state of a run that requests none: `os-warm` for a test, else `hot`.
 
-    For a test, loaded data are then in the caches of the system, or in the engine's own cache if it
+    A test then finds loaded data in the system's caches, or in the engine's own cache if it
     bypasses the page cache. A running server is used in its present state, and its first pass reads
     the same data as the load.
     """
@@ -100,8 +100,8 @@ def with_durability(
 ) -> tuple[str | None, dict[str, str]]:
     """Return the durability level of a run, and the engine's settings for it.
 
-    The default is the engine's `full`. If requested settings change it, the level is the one that
-    matches them, or None. A running server keeps its owner's settings.
+    The default is the engine's `full`. If requested settings change the level, the result is the
+    level that matches them, or None. A running server keeps its owner's settings.
 
     Raises:
         UsageError: If the engine has no such level, or a setting contradicts it.
@@ -135,10 +135,10 @@ def with_durability(
 def with_techniques_off(
     engine: str, settings: dict[str, str], without: Collection[str]
 ) -> dict[str, str]:
-    """The settings with techniques of planner and executor switched off.
+    """Return the settings with techniques of planner and executor switched off.
 
     Raises:
-        UsageError: If the engine knows no such technique, or a setting of it is set already.
+        UsageError: If the engine has no such technique, or a setting of it is set already.
     """
     if not without:
         return settings

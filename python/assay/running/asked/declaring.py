@@ -1,4 +1,4 @@
-"""Declares an option of a run once, for the command line, study files and the docs.
+"""Declares each option of a run once, for the command line, study files and the docs.
 
 The command line, the keys of study files, their JSON Schema and the table in
 docs/reference/options.md are made from these declarations. To add an option, add a field to
@@ -38,7 +38,7 @@ class Group(StrEnum):
 
 
 class Needs(StrEnum):
-    """The kinds of run that an option applies to; of another run it is refused."""
+    """The kinds of run that an option needs; it is refused for other kinds."""
 
     MIX = "a mix"
     DRAWN = "a mix whose operations are drawn"
@@ -49,14 +49,14 @@ class Needs(StrEnum):
 
 
 def value_text(value: object) -> object:
-    """A plain value as the engine's own configuration has it: `true`, `4`, `0.5`."""
+    """Return a plain value as the engine's configuration writes it: `true`, `4`, `0.5`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else value
 
 
 def listed(value: object) -> object:
-    """A list, or the one text that it would have."""
+    """Return a list unchanged, or a single text as a list."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -71,11 +71,11 @@ class Option:
 
     Attributes:
         group: Group in which help and reference list it.
-        help: A sentence; other options stand in it as on the command line, `--clients`.
-        metavar: Placeholder of a value. None means its choices or its type.
-        needs: What the run has to be.
+        help: Sentence that names other options as on the command line, such as `--clients`.
+        metavar: Placeholder of a value in the help; None means the option's choices or type.
+        needs: Kind of run that the option needs.
         choices: All possible values; empty if the values are not enumerated.
-        parse: Reads a value of the command line, and refuses it with `UsageError`.
+        parse: Parses a value of the command line; raises `UsageError` for a wrong one.
     """
 
     group: Group
@@ -93,12 +93,12 @@ class Option:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """The schema of the key, with what the option's help says."""
+        """Return the key's JSON schema, with the option's help as its description."""
         described = {**handler(schema), "description": as_keys(self.help)}
         return described | ({"enum": [*self.choices, None]} if self.choices else {})
 
 
-# Options with a letter, which they have on every verb that has the option.
+# Options with a one-letter form, on every command that has the option.
 LETTERS = {"--operation": "-o"}
 
 
@@ -108,10 +108,10 @@ def declared(field: FieldInfo) -> Option | None:
 
 
 def long_name(key: str) -> str:
-    """An option as it stands on the command line: `min_time` is `--min-time`."""
+    """Return an option in its command-line form: `min_time` is `--min-time`."""
     return f"--{key.replace('_', '-')}"
 
 
 def as_keys(help_text: str) -> str:
-    """A help text for a file, whose keys are options without `--` and with `_` for `-`."""
+    """Return a help text for study files, whose keys have no `--`, and `_` for `-`."""
     return LONG.sub(lambda match: match[1].replace("-", "_"), help_text)

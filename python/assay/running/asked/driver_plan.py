@@ -1,4 +1,4 @@
-"""Makes the driver's load plan from a request, without side effects."""
+"""Makes the driver's load plan from a request: operations, phases, clients and rates."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.workloads.captured.writing import Recorded
 
-# Distinct results of an operation that are kept as rows.
+# Maximum number of distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
-# The key of a phase whose executions have moments of their own.
+# Key of a phase whose executions have individual due times.
 DUES = "dues"
-# Counters are read once a second, and a reading may take as long: after this one was made.
+# Seconds until the next reading of the counters is complete: one interval, and a slow reading.
 READ_WITHIN_S = 2.5
-# Sessions that one thread of the driver owns where their protocol lets them share one: an operation
-# costs the driver some microseconds, so a thread with this many is far from busy.
+# Maximum number of sessions per driver thread, for protocols in which sessions can share one. An
+# operation costs the driver some microseconds, so such a thread is far from busy.
 SESSIONS_PER_WORKER = 32
 
 
 @dataclass(frozen=True)
 class Mix:
-    """Rules for executing a workload's mix, apart from its weights.
+    """Rules for executing a workload's mix, other than its weights.
 
     Attributes:
-        before: Operations that are executed once before the first phase.
-        deck: Whether weights are cards of a deck.
-        in_order: Whether clients play the order by themselves instead.
-        checks: Operations that are executed once before the first phase, with fixed values.
-        waits: Keying time and mean think time in seconds, by operation. Empty means no waits.
-        recorded: Recorded executions that begin at their recorded times. Empty means none.
+        before: Operations that are executed once before the first phase, if the state is hot.
+        deck: Whether operations are drawn from a deck in which weights are numbers of cards.
+        in_order: Whether each client executes the operations in order, instead of drawing them.
+        checks: Operations with fixed values that are executed once to check their answers.
+        waits: Keying time and mean think time in seconds, by operation; empty means no waits.
+        recorded: Recorded executions that begin at their recorded times; empty means none.
     """
 
     before: Sequence[str] = ()
@@ -56,14 +56,14 @@ def driver_plan(
     after: Sequence[str] = (),
     mix: Mix = Mix(),
 ) -> dict[str, Any]:
-    """The driver's plan; its keys are explained there.
+    """Return the driver's plan; the driver's documentation explains its keys.
 
-    Without clients it is the power order: as many untimed, checked passes as the state requires,
-    then timed ones. With clients it is a mix of the operations, drawn by their weights. If the
+    Without clients the plan is the power order: untimed, checked passes as the state requires, then
+    timed ones. With clients the plan is a mix of the operations, drawn by their weights. If the
     state is hot, operations of `mix.before` and `mix.checks` are executed once before, because they
-    warm the caches. Operations of `after` are executed once at the end. Checks that did not come
-    before follow then, but only if no other operation was executed, which might have changed the
-    data.
+    warm the caches. Operations of `after` are executed once at the end. If the state is not hot,
+    checks follow at the end, but only if every operation of the load has a check. Another operation
+    might have changed the data.
     """
     if request.forced:
         return plan_of(request, list(request.forced), _forced(request))
@@ -84,7 +84,7 @@ def driver_plan(
     checked_after = not hot and {f"{name}{AS_CHECK}" for name in order} <= set(mix.checks)
     if checked_after:
         after = (*after, *mix.checks)
-    # A killed engine answers nothing: what is asked after the load is asked when it is recovered.
+    # A killed engine cannot answer, so these operations are executed after its recovery.
     killed = request.kill_s is not None
     ended = once(PHASE_AFTER, () if killed else after)
     if checked_after:
@@ -97,9 +97,9 @@ def driver_plan(
 
 
 def _later(phase: Mapping[str, Any], operations: int) -> dict[str, Any]:
-    """A phase that begins when the engine's counters were read once more, by one session.
+    """Return the phase, delayed until the engine's counters were read once more, with one session.
 
-    They are read once a second: what it does is in no figure of the part before it.
+    Counters are read once a second, so the phase is not part of the measured part's figures.
     """
     waits = [{"keying_ns": 0, "think_mean_ns": 0} for _ in range(operations)]
     waits[phase["operations"][0]]["keying_ns"] = round(READ_WITHIN_S * NS_PER_S)
@@ -110,7 +110,7 @@ def _later(phase: Mapping[str, Any], operations: int) -> dict[str, Any]:
 def plan_of(
     request: RunRequest, operations: Sequence[str], phases: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """A plan whose sessions have a thread each."""
+    """Return a plan in which each session has its own thread."""
     return {
         "operations": list(operations),
         "phases": list(phases),
@@ -123,7 +123,7 @@ def plan_of(
 
 
 def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
-    """Return by phase the number of operations before it and its own; None if timed."""
+    """Return by phase the number of operations before it and in it; None in a timed phase."""
     counts: dict[str, tuple[int, int | None]] = {}
     before = 0
     for phase in plan["phases"]:
@@ -136,7 +136,7 @@ def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
 
 
 def plan_sessions(plan: Mapping[str, Any]) -> int:
-    """Return how many sessions a plan needs at once."""
+    """Return the number of sessions that a plan needs at once."""
     return max(int(phase["arrival"].get("clients", 1)) for phase in plan["phases"])
 
 
@@ -150,10 +150,10 @@ def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
 
 
 def _forced(request: RunRequest) -> list[dict[str, Any]]:
-    """Rounds in which each text has its turn once, in orders that are drawn from the seed.
+    """Return phases of rounds that execute each text once, in orders drawn from the seed.
 
-    Every second round is the one before backwards. Of rounds that are repeated, each text is played
-    once untimed before.
+    Every second round has the reverse order of the one before. With several rounds, each text is
+    first executed once untimed.
     """
     if request.rounds == 0:
         return _passes(request, [0])
@@ -174,7 +174,7 @@ def _forced(request: RunRequest) -> list[dict[str, Any]]:
 def _drawn(
     order: Sequence[str], weights: Mapping[str, int], operations: Sequence[str], mix: Mix
 ) -> dict[str, Any]:
-    """Return the operations that clients draw from, or play in order."""
+    """Return the operations that clients draw, or execute in order."""
     if mix.in_order:
         return {"operations": [operations.index(name) for name in order], "in_order": True}
     names = list(dict.fromkeys(order))
@@ -183,7 +183,7 @@ def _drawn(
 
 
 def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[str, Any]:
-    """Return the extent of a mix: a number of times, until steady, or a duration."""
+    """Return the length of a mix: a number of mixes, a maximum until steady, or a duration."""
     if mixes is not None:
         beyond = {} if most is None else {"passes_max": most}
         return {"passes_min": mixes, **beyond, "duration_ns": 0}
@@ -191,7 +191,7 @@ def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[st
 
 
 def _as_recorded(request: RunRequest, operations: Sequence[str], mix: Mix) -> dict[str, Any]:
-    """Executions with their moments: an open load, at the mean rate of those that become due."""
+    """Return executions with their due times: an open load with their mean rate."""
     numbers = {name: number for number, name in enumerate(operations)}
     dues = [
         [round(recorded.at_ns / request.speed), numbers[recorded.operation], recorded.row]
@@ -211,7 +211,7 @@ def without_dues(plan: Mapping[str, Any]) -> dict[str, Any]:
 def _mix(
     request: RunRequest, drawn: dict[str, Any], operations: Sequence[str], mix: Mix
 ) -> list[dict[str, Any]]:
-    """A warm-up with as many clients, as fast as they go, and the load that was asked for."""
+    """Return a warm-up with as many clients at full speed, and the requested load."""
     closed = {"shape": "closed", "clients": request.clients}
     rate = {"shape": "open", "rate_per_s": request.rate_per_s, "clients": request.clients}
     if request.think_time:

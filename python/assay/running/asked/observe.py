@@ -35,7 +35,7 @@ TIME_DEFAULT = "60s"
 
 
 class ObserveOptions(BaseModel):
-    """All options of an observation, as a person writes them."""
+    """All options of an observation, as a user writes them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -84,14 +84,14 @@ class ObserveOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Observation:
-    """An observation that can be carried out.
+    """An observation that can be executed.
 
     Attributes:
-        request: The observation as a run's request, for the record.
+        request: Observation in the form of a run's request, for the record.
         engine: The folder of the server's engine.
         behaviour: The engine's own code.
         dsn: DSN of the server.
-        time_s: Length of the observation in seconds. None means until it is stopped.
+        time_s: Length of the observation in seconds; None means until it is stopped.
     """
 
     request: RunRequest
@@ -101,7 +101,7 @@ class Observation:
     time_s: float | None
 
     def facts(self, version: str) -> dict[str, Any]:
-        """Return the facts that run.json has from the first moment on."""
+        """Return the facts that run.json has from its creation on."""
         engine = self.engine.facts
         return {
             "kind": KIND_OBSERVED,
@@ -133,7 +133,10 @@ class Observation:
 
 
 def observe_options(values: Mapping[str, Any]) -> ObserveOptions:
-    """Return the options, by their names. Raises `UsageError` for one that there is not."""
+    """Return the options, by their names.
+
+    Raises `UsageError` for an unknown option.
+    """
     try:
         return ObserveOptions(**values)
     except ValidationError as error:
@@ -183,7 +186,7 @@ def observation_of(options: ObserveOptions) -> Observation:
 
 
 def _checked_agent(options: ObserveOptions) -> str | None:
-    """Return the folder of certificates by which the agent on the server's host is reached.
+    """Return the folder of certificates for the agent on the server's host.
 
     Raises:
         UsageError: If the options of the agent contradict each other.

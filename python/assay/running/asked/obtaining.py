@@ -1,4 +1,4 @@
-"""Obtains the engine of a run, or asks the running server for its version and its statements."""
+"""Obtains the engine of a run, or reads version and statements of a running server."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def obtained(asked: Asked, teller: Teller) -> Obtained:
 
 
 def check_settings(asked: Asked) -> None:
-    """Raises `EngineError` if the engine, whose product is there, refuses a setting."""
+    """Raise `EngineError` if the installed engine refuses a setting."""
     if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
         settings = asked.request.engine_settings
         try:
@@ -81,7 +81,7 @@ def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
 
 
 def _looked_at(asked: Asked) -> Obtained:
-    """Ask a running server for its version, and have it prepare the statements that it is asked."""
+    """Get a running server's version, and have it prepare the run's statements."""
     request, behaviour = asked.request, asked.behaviour
     if not isinstance(behaviour, Server):
         raise UsageError("--dsn needs an engine that is a server")
@@ -110,10 +110,10 @@ def _looked_at(asked: Asked) -> Obtained:
 
 
 def _begin_read_only(asked: Asked, instance: Instance) -> str | None:
-    """Return what begins each operation where only a transaction refuses writes.
+    """Return the statement that begins each operation, if only a transaction can refuse writes.
 
     Raises:
-        UsageError: If an operation has a transaction of its own, which would end that one.
+        UsageError: If an operation has its own transaction, which would end the read-only one.
     """
     behaviour = asked.behaviour
     if not reads_only(asked) or not isinstance(behaviour, ReadsOnlyByTransaction):
@@ -125,7 +125,7 @@ def _begin_read_only(asked: Asked, instance: Instance) -> str | None:
 
 
 def _check_pooled(asked: Asked, *, pooled: bool) -> None:
-    """Refuse to make tables through a pooler: a namespace is locked and found by its connection."""
+    """Refuse to make tables through a pooler: schema locks belong to one connection."""
     if pooled:
         raise UsageError(
             f"{asked.workload.facts.name} makes tables of its own, which a pooler does not let"
@@ -134,7 +134,7 @@ def _check_pooled(asked: Asked, *, pooled: bool) -> None:
 
 
 def _tried_on_file(asked: Asked, file: Path) -> dict[str, Any]:
-    """Have an embedded engine prepare the statements that it is asked of a file."""
+    """Have an embedded engine prepare the run's statements on the user's file."""
     behaviour = asked.behaviour
     assert isinstance(behaviour, Embedded)  # noqa: S101 - no other engine opens files
     with TemporaryDirectory() as scratch:

@@ -1,7 +1,7 @@
-"""The options of a run: each is declared here, and nowhere else.
+"""The options of a run, each declared only here.
 
-`PlainOptions` need no parsing, so a `RunRequest` has them, too. Options that must be parsed (`30s`,
-`duckdb@1.1`) are texts in `RunOptions` and parsed values in the request, see
+A `RunRequest` also has the fields of `PlainOptions`, which need no parsing. Options that must be
+parsed (`30s`, `duckdb@1.1`) are texts in `RunOptions` and parsed values in the request, see
 `running.asked.understanding`.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class PlainOptions(BaseModel):
-    """Options that need no reading: a flag, a number, a name."""
+    """Options that need no parsing: a flag, a number, a name."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True
@@ -224,9 +224,12 @@ class PlainOptions(BaseModel):
 
 
 class RunOptions(PlainOptions):
-    """All options of a run, as a person writes them. What is left out has its default."""
+    """All options of a run, as a user writes them.
 
-    # It is the argument of the command, and a key of a study.
+    Omitted options have their defaults.
+    """
+
+    # The workload is the command's argument, and a key of a study.
     workload: Annotated[
         str | None, Field(description="A workload, or a folder of .sql or .rq files.")
     ] = None
@@ -475,7 +478,7 @@ class RunOptions(PlainOptions):
 
 
 def option_names() -> list[str]:
-    """Keys of a run, as a study has them."""
+    """Return the keys of a run in study files."""
     return [field.alias or name for name, field in RunOptions.model_fields.items()]
 
 
@@ -483,8 +486,8 @@ def options_of(keys: Mapping[str, Any]) -> RunOptions:
     """Return the options with the values of these keys.
 
     Raises:
-        UsageError: If a key is unknown, or a value has the wrong type. The message names the most
-            similar key.
+        UsageError: If a key is unknown, or a value has the wrong type. The error message names the
+            most similar key.
     """
     try:
         return RunOptions.model_validate(dict(keys))

@@ -1,4 +1,4 @@
-"""Order of rows within tables and of tables while loading, if a run requests one."""
+"""The order of rows within tables and of tables during loading, if a run requests one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from assay.workloads.contract import Workload
 
 REST = "rest"
-# The table that a statement of a keys file is about.
+# Finds the table in a statement of a keys file.
 ABOUT = re.compile(r'(?is)\b(?:alter\s+table|on)\s+(?:only\s+)?["`]?(\w+)')
 
 
 @dataclass(frozen=True)
 class LoadOrder:
-    """The requested order in which data are loaded.
+    """The requested loading order.
 
     Attributes:
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
-        tables: All tables in loading order. Empty means the engine's default order.
+        tables: All tables in loading order; empty means the engine's default order.
     """
 
     sorted_by: Mapping[str, Sequence[str]]
@@ -78,7 +78,7 @@ def asked_order(request: RunRequest, tables: Sequence[str]) -> LoadOrder:
 
 
 def parse_sorted(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Columns by table, from texts such as `lineitem=l_shipdate,l_orderkey`.
+    """Return columns by table, from texts such as `lineitem=l_shipdate,l_orderkey`.
 
     Raises:
         UsageError: If a text does not have that form, or names a table or column twice.
@@ -120,10 +120,10 @@ def parse_load_order(text: str | None) -> list[str]:
 
 
 def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
-    """Refuses orders with unknown tables or columns.
+    """Refuse orders with unknown tables or columns.
 
     Raises:
-        UsageError: If a table or column is unknown. The message lists the existing ones.
+        UsageError: If a table or column is unknown. The error message lists the existing ones.
     """
     asked = request.sorted_by
     option = "--sorted" if asked else "--load-order"

@@ -1,4 +1,7 @@
-"""Parses values of options from the user's text. Errors say how to fix the text."""
+"""Parses values of options from the user's text.
+
+Error messages say how to fix the text.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED)
 
 
 def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, str]:
-    """Settings from `key=value` texts of an option.
+    """Return settings from `key=value` texts of an option.
 
     Raises:
         UsageError: If a text does not have that form, or a key occurs twice.
@@ -42,7 +45,7 @@ def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, str
 
 
 def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
-    """Texts of SQL files of a folder by the name that was given, in their order.
+    """Return texts of SQL files in a folder by their given name, in order.
 
     Raises:
         UsageError: If a file cannot be read, is empty, or is given twice.
@@ -62,17 +65,17 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
     return texts
 
 
-# Sessions beyond this have no free ports and descriptors on any host.
+# No host has enough free ports and descriptors for more sessions.
 CLIENTS_MAX = 100_000
-# The driver draws from seeds of 64 bits, of which the record keeps the sign.
+# The driver uses 64-bit seeds, which the record stores as signed numbers.
 SEED_MAX = 2**63 - 1
 DURATION_MAX_S = 365 * 86_400
-# The driver begins some 2 million operations a second; a plan of far more fills the disk.
+# The driver starts about 2 million operations a second; a plan with far more would fill the disk.
 RATE_MAX_PER_S = 10_000_000
 
 
 def parse_state(text: str) -> tuple[str, int]:
-    """State and number of untimed passes, from a name of `STATES`, or `hot:3`.
+    """Return state and number of untimed passes, from a name of `STATES`, or `hot:3`.
 
     Raises:
         UsageError: If the text is not one of these.
@@ -119,7 +122,7 @@ def number_of_clients(said: str | int) -> int:
 
 
 def duration_s(option: str, text: str) -> float:
-    """Seconds of a text such as `30s`.
+    """Return the seconds of a text such as `30s`.
 
     Raises:
         UsageError: If the text is not a valid duration.
@@ -134,21 +137,30 @@ def duration_s(option: str, text: str) -> float:
 
 
 def above_zero(option: str, number: float) -> float:
-    """The number itself. Raises `UsageError` if it is not above 0."""
+    """Return the number itself.
+
+    Raises `UsageError` if the number is not above 0.
+    """
     if not 0 < number < float("inf"):
         raise UsageError(f"{option} {number:g}: it must be above 0")
     return number
 
 
 def rate_per_s(rate: float) -> float:
-    """Return operations a second of `--rate`. Raises `UsageError` if no driver can start them."""
+    """Return the value of `--rate` in operations per second.
+
+    Raises `UsageError` if no driver can reach it.
+    """
     if above_zero("--rate", rate) > RATE_MAX_PER_S:
         raise UsageError(f"--rate {rate:g}: it is at most {RATE_MAX_PER_S:,} a second")
     return rate
 
 
 def probe_interval_s(text: str) -> float:
-    """Seconds between two samples. Raises `UsageError` if they make no sense."""
+    """Return the seconds between two samples.
+
+    Raises `UsageError` for an interval out of range.
+    """
     interval_s = duration_s("--probe-interval", text)
     if not 0.001 <= interval_s <= 60:  # noqa: PLR2004 - a range of sense, told in the message
         raise UsageError(f"--probe-interval {text}: between 1ms and 60s")

@@ -1,4 +1,4 @@
-"""Resolves `--pin` to CPUs: numbers, a NUMA node, or the CPUs the other side leaves."""
+"""Resolves `--pin` to CPUs: numbers, a NUMA node, or the CPUs that the other side does not use."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def _nodes(directory: Path) -> list[tuple[str, frozenset[int]]]:
 
 
 def parse_cpu_list(text: str) -> frozenset[int]:
-    """CPUs of a list as the kernel writes it, such as `0-3,8`. Raises `ValueError`."""
+    """Return the CPUs in a list of the kernel's form, such as `0-3,8`.
+
+    Raises `ValueError`.
+    """
     cpus: set[int] = set()
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
@@ -56,11 +59,12 @@ def parse_cpu_list(text: str) -> frozenset[int]:
 
 
 def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
-    """CPUs by who is pinned to them, ascending.
+    """Return CPUs by the process that is pinned to them, in ascending order.
 
     Args:
-        text: Such as `engine=0,1,client=2`, `engine=node0,client=rest` or `engine=0-3`.
-        host: What there is.
+        text: Value of `--pin`, such as `engine=0,1,client=2`, `engine=node0,client=rest` or
+            `engine=0-3`.
+        host: CPUs and NUMA nodes of the host.
 
     Raises:
         UsageError: If the text does not have that form, or names CPUs or nodes that do not exist.
@@ -76,7 +80,7 @@ def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
 
 
 def _parsed_pin(text: str) -> dict[str, list[str]]:
-    """Return the places of each side."""
+    """Return the CPU texts of each side."""
     asked: dict[str, list[str]] = {}
     who = None
     for part in text.split(","):
@@ -115,7 +119,7 @@ def _cpus(text: str, places: list[str], host: Host) -> set[int]:
 
 
 def _rest(text: str, who: str, pin: Mapping[str, list[int]], host: Host) -> list[int]:
-    """The CPUs that the other side does not use."""
+    """Return the CPUs that the other side does not use."""
     other = next(name for name in PINNED if name != who)
     if other not in pin:
         raise UsageError(f"--pin {text}: the rest of what? Say {other}=... beside it")

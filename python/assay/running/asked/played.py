@@ -1,4 +1,4 @@
-"""The statements that a run executes, each with its line in its file."""
+"""Lists the statements that a run executes, each with its line in its file."""
 
 from __future__ import annotations
 
@@ -21,48 +21,48 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Workload
 
-# The words of a transaction that is taken back, the same for every engine that has transactions.
+# Statements of a transaction that is rolled back, equal for all engines with transactions.
 BEGIN, ROLLBACK = "begin", "rollback"
-# What may stand before the first word of a statement.
+# Spaces and comments before the first word of a statement.
 BEFORE = re.compile(rf"(?:\s|{scripts.COMMENT.pattern})*", re.DOTALL)
 
 
 class PlayedRun(Protocol):
-    """The parts of a requested run on its statements; see `running.asked.asking.Asked`."""
+    """The parts of a requested run about its statements; see `running.asked.asking.Asked`."""
 
     @property
     def request(self) -> RunRequest:
-        """The request of the run."""
+        """Return the request of the run."""
         ...
 
     @property
     def workload(self) -> Workload:
-        """The workload whose operations are executed."""
+        """Return the workload whose operations are executed."""
         ...
 
     @property
     def engine(self) -> EngineFolder:
-        """The folder of the engine."""
+        """Return the folder of the engine."""
         ...
 
     @property
     def behaviour(self) -> Engine:
-        """The engine's own code."""
+        """Return the engine's own code."""
         ...
 
     @property
     def language(self) -> Language:
-        """Language in which the engine is queried."""
+        """Return the language in which the engine is queried."""
         ...
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """Search order for files of the workload."""
+        """Return the search order for files of the workload."""
         ...
 
     @property
     def plain_script(self) -> Script:
-        """The script without the transactions that are put around its operations."""
+        """Return the script without the transactions that Assay puts around its operations."""
         ...
 
 
@@ -71,10 +71,10 @@ class PlayedStatement:
     """One statement of the run's script, in the form in which it is sent.
 
     Attributes:
-        operation: The operation that it is of.
+        operation: Operation of the statement.
         text: Statement with `$1`, `$2`, ... for its values.
-        values: One draw of its values. None means a program of the driver supplies them.
-        file: The file that it stands in.
+        values: One set of its values; None means a program of the driver supplies them.
+        file: File that contains the statement.
         line: First line of the statement in its file.
     """
 
@@ -95,7 +95,7 @@ def played_statements(asked: PlayedRun) -> list[list[PlayedStatement]]:
     """Return the statements of each operation in order, without those that Assay adds.
 
     Raises:
-        UsageError: If `Workload.script` refuses the files.
+        UsageError: If the files are invalid for `Workload.script`.
     """
     seed = asked.request.seed
     return [
@@ -133,7 +133,7 @@ def _values(
 
 
 def _places(asked: PlayedRun, operation: ScriptOperation) -> Iterator[tuple[str, int]]:
-    """Yield file and line of each statement; the first line where statements are not told apart."""
+    """Yield file and line of each statement; the first line if statements cannot be separated."""
     workload, dialects = asked.workload, asked.dialects
     path = workload.operation_file(operation.name.partition("@")[0], dialects)
     file, count = str(path), len(operation.statements)

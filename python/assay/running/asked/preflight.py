@@ -1,7 +1,7 @@
 """Has the engine prepare every statement once before anything is timed, and reports errors.
 
-What cannot be executed ends the run before it begins: in one line each, with its file, its line and
-the nearest name that exists.
+Statements that cannot be executed end the run before it starts. The error has a line for each with
+its file, line number and the most similar existing name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import Instance
     from assay.running.asked.played import PlayedRun, PlayedStatement
 
-# A name that is farther away is no help.
+# Minimum similarity of a suggested name.
 NEAR = 0.6
 NAMES_MAX = 6
 MADE = re.compile(
@@ -37,11 +37,11 @@ OF_NAMES = ("table", "column", "function", "schema")
 
 
 def check_tables(asked: PlayedRun) -> None:
-    """Refuse queries of tables that a private engine, which starts empty, does not have.
+    """Refuse queries of tables that a private engine does not have, because it starts empty.
 
     Raises:
-        UsageError: If tables are missing. The message names them, and how to choose a server that
-            has them.
+        UsageError: If tables are missing. The error message names them, and how to choose a server
+            that has them.
     """
     request, facts = asked.request, asked.engine.facts
     others = request.dsn is not None or asked.workload.makes_data or request.prepare
@@ -71,7 +71,7 @@ def preflight(
     """Have the engine prepare all statements; return its estimates for the record.
 
     Raises:
-        UsageError: If statements cannot be executed. The message has a line for each.
+        UsageError: If statements cannot be executed. The error message has a line for each.
         EngineError: If the connection is lost.
     """
     if not isinstance(engine, TriesStatements):
@@ -108,7 +108,7 @@ def _line(statement: PlayedStatement, refusal: Refusal, known: Sequence[KnownTab
         mend = f"; what is missing: {refusal.grant}"
         name = _bare(refusal.name or "")
         if name and all(table.name.lower() != name for table in known):
-            # Some servers do not say of a table whether it is there, without a permission.
+            # Without a permission, some servers do not report whether a table exists.
             mend += "; if there is no such table" + _near_table(name, known).replace(";", ":", 1)
     elif refusal.kind == "table" and refusal.name is not None:
         mend = _near_table(_bare(refusal.name), known)
@@ -150,12 +150,12 @@ def _nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def _bare(name: str) -> str:
-    """A name without its qualifier and quotes, in small letters."""
+    """Return a name in lower case, without its qualifier and quotes."""
     return name.rpartition(".")[2].strip('"`[]').lower()
 
 
 def _made(texts: Iterable[str]) -> frozenset[str]:
-    """Names that statements make."""
+    """Return the names of objects that statements create."""
     matches = (match for text in texts for match in MADE.finditer(text))
     return frozenset(_bare(match[1] or match[2]) for match in matches)
 
@@ -165,6 +165,6 @@ def _is_made(refusal: Refusal, made: frozenset[str]) -> bool:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, and the number of further ones."""
     shown = ", ".join(names[:NAMES_MAX])
     return f"{shown} and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else shown

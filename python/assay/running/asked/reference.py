@@ -1,4 +1,4 @@
-"""The page that lists all options of a run, made of their declarations."""
+"""Generates the page that lists all options of a run from their declarations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Runs by example: [running](../guides/running.md). `make options` writes this pag
 
 
 def options_page() -> str:
-    """The page, in Markdown: a table of options for each group."""
+    """Return the page in Markdown: a table of options for each group."""
     return "\n".join([HEAD, *_tables()])
 
 

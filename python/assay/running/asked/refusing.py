@@ -17,10 +17,10 @@ OF_A_MIX = (Needs.MIX, Needs.DRAWN)
 
 
 def refuse_unknown(options: RunOptions) -> None:
-    """Refuses a value that is not among the known ones.
+    """Refuse a value that is not among the known ones.
 
     Raises:
-        UsageError: If the value is unknown. The message lists the known ones.
+        UsageError: If the value is unknown. The error message lists the known ones.
     """
     for name, field in RunOptions.model_fields.items():
         option, value = declared(field), getattr(options, name)
@@ -32,18 +32,18 @@ def refuse_unknown(options: RunOptions) -> None:
 def refuse_useless(
     options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
 ) -> None:
-    """Refuses options that were given for this run and have no effect in it.
+    """Refuse options that were given for this run and have no effect in it.
 
     Args:
-        options: All options.
+        options: Values of all options.
         given: Names of the given options. The other options are defaults, which are ignored if they
             have no effect.
         facts: Facts of the workload.
         mixed: Whether the run executes a mix.
 
     Raises:
-        UsageError: If an option has no effect. The message names it, where it applies, and what to
-            use instead.
+        UsageError: If an option has no effect. The error message names the option, where it
+            applies, and what to use instead.
     """
     if options.test is not None:
         _check_beside_test(options, given)
@@ -69,7 +69,7 @@ def refuse_useless(
 
 
 def _check_beside_test(options: RunOptions, given: Collection[str]) -> None:
-    """Refuses what a test leaves no room for."""
+    """Refuse options that a specified test does not allow."""
     if "clients" in given:
         raise UsageError(
             "--test and --clients: with clients it is played as a mix, and a test plays orders;"
@@ -89,7 +89,7 @@ def _check_beside_test(options: RunOptions, given: Collection[str]) -> None:
 
 
 def _check_sequence(options: RunOptions, given: Collection[str], facts: WorkloadFacts) -> None:
-    """Refuses numbers of mixes where nobody plays in order, and what goes with drawing there."""
+    """Refuse numbers of mixes for clients without a sequence, and drawing options for others."""
     if facts.sequence is None:
         for name in _given(given, Needs.SEQUENCE):
             raise UsageError(
@@ -126,16 +126,16 @@ def _check_without_fleet(options: RunOptions) -> None:
 
 
 def _needing(*needs: Needs) -> list[str]:
-    """Names of options that need one of these."""
+    """Return the names of options that need one of these kinds of run."""
     fields = RunOptions.model_fields.items()
     return [name for name, field in fields if (option := declared(field)) and option.needs in needs]
 
 
 def _given(given: Collection[str], *needs: Needs) -> list[str]:
-    """Return the options that were given, among those with these needs."""
+    """Return the given options that need one of these kinds of run."""
     return [name for name in _needing(*needs) if name in given]
 
 
 def _as_given(options: RunOptions, name: str) -> str:
-    """An option as it stands on the command line."""
+    """Return an option with its value in command-line form."""
     return f"--no-{long_name(name)[2:]}" if getattr(options, name) is False else long_name(name)

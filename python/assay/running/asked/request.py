@@ -1,4 +1,4 @@
-"""The parsed request of a run, which the record stores and which execution follows."""
+"""The parsed request of a run, which is stored in the record and executed."""
 
 from __future__ import annotations
 
@@ -23,56 +23,58 @@ class RunRequest(PlainOptions):
         workload: Name or folder of the workload.
         engine: Name of the engine.
         scale: Scale of the data, in the workload's own measure.
-        engine_version: Version of the engine. None means the default version.
+        engine_version: Version of the engine; None means the default version.
         bin_dir: Directory of installed programs of the engine; None if they are obtained.
-        drivers: JDBC drivers that a running server is reached by: files, or names of Maven.
+        drivers: JDBC drivers for a running server: files, or Maven names.
         fleet_tls: Directory with the certificates for connections to agents; None without
             TLS.
-        operations: Operations of the workload to execute. Empty means all.
+        operations: Operations of the workload to execute. An empty list means all operations.
         remove: Parts to remove from each operation, see `workloads.rewriting`.
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.
-        load_order: Tables in loading order. `rest` means all tables that are not named; by default
-            they come last. Empty means the engine's default order.
-        settings: Settings of the engine that differ from its defaults. On a running server they are
-            session settings.
-        without: Techniques of planner and executor that are switched off. `settings` includes their
-            settings.
+        load_order: Tables in loading order; empty means the engine's default order. `rest` stands
+            for all tables that are not named; by default they come last.
+        settings: Settings of the engine that differ from its defaults. On a running server the
+            settings are session settings.
+        without: Techniques of planner and executor that are switched off. `settings` includes the
+            settings that switch these techniques off.
         durability: The engine's durability level; None if it has no levels, or its settings match
             none.
         durability_settings: Settings of that level that are not among `settings`.
-        prepare: SQL that changes the loaded data before anything is timed, by the file's name.
-        changes: SQL that changes tables of a running server before anything is timed, by a label.
-        undo: SQL that reverts these changes, by the same labels. It is executed at the end of the
-            run, and before its start in case a killed run left changes.
+        prepare: SQL that changes the loaded data before the timed part, by the file's name.
+        changes: SQL that changes tables of a running server before the timed part, by a label.
+        undo: SQL that reverts these changes, by the same labels. The SQL is executed at the end of
+            the run, and before its start in case a killed run left changes.
         parameters: `default` (the validation values) or `drawn` from the seed.
-        language: Query language. None means the first of the workload's languages that the engine
+        language: Query language; None means the first of the workload's languages that the engine
             supports.
-        rate_per_s: Operations a second that become due. None means as soon as a session is free.
+        rate_per_s: Operations per second that become due; None means each starts as soon as a
+            session is free.
         time_s: Measured time of a mix.
         warmup_s: Seconds of load before the measured part.
         kill_s: Seconds from the start of the measured part until the engine is killed and
             recovered; None if it is not killed.
         retries_max: Attempts beyond the first after an error that the engine calls temporary.
         min_time_s: Passes of the power order are repeated until this much time was measured.
-        operation_deadline_s: Seconds after which an operation is cancelled. 0: no limit.
-        probes: Names of the probes that run. None means all default probes.
+        operation_deadline_s: Seconds after which an operation is cancelled; 0 means no limit.
+        probes: Names of the probes that run; None means all default probes.
         probe_interval_s: Time between two samples of a probe.
-        profile_hz: CPU samples per second of the engine's CPU time. None means no samples.
-        plans_executed: Whether plans are captured by execution. Otherwise they have estimates only.
-        forced: Texts of one operation that are executed instead of the workload's order, by name
-            such as `q09@3`. Each has `sql`, `kind` and `words`. The first one leaves the plan to
-            the engine.
-        rounds: Number of timings of each of these texts. 0: only the first one is timed, for the
-            usual time.
+        profile_hz: CPU samples per second of the engine's CPU time; None means no samples.
+        plans_executed: Whether plans are captured by execution; otherwise plans have estimates
+            only.
+        forced: Alternative texts of one operation, executed instead of the workload's operations,
+            by name such as `q09@3`. Each text has `sql`, `kind` and `words`. The first text leaves
+            the plan to the engine.
+        rounds: Number of timings of each of these texts; 0 means only the first one is timed, for
+            the usual time.
         pin: CPUs of `engine` and `client`, if given.
-        state: What is in memory when the timed part begins: one of `parsing.STATES`.
+        state: Required contents of memory when the timed part begins: one of `parsing.STATES`.
         state_passes: Untimed passes of the power order before the timed ones.
-        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data. None means
+        read_ahead_bytes: Read-ahead, in bytes, of the device that holds the data; None means
             unchanged.
         own_device: Whether the data are on a device that Assay creates.
-        device_bytes: Size of that device. None means as large as the data require.
-        limits: What the engine may use at most, by `running.changes.limits.limit.NAMES`: cores,
-            CPUs, operations a second, bytes a second, bytes.
+        device_bytes: Size of that device; None means as large as the data require.
+        limits: Maximum resources of the engine, by `running.changes.limits.limit.NAMES`: cores,
+            CPUs, operations per second, bytes per second, bytes.
         slow: Factor by which each resource of `running.host.slowing.NAMES` becomes slower for the
             engine.
     """
@@ -125,7 +127,7 @@ class RunRequest(PlainOptions):
         return self.durability_settings | self.settings
 
     def runs_probe(self, name: str) -> bool:
-        """Return True if a default probe was not left out."""
+        """Return True if a default probe is not excluded."""
         return self.probes is None or name in self.probes
 
     def changed(self, **changes: Any) -> Self:  # noqa: ANN401 - of whatever field
@@ -137,7 +139,7 @@ class RunRequest(PlainOptions):
         return type(self)(**{**dict(self), **changes})
 
     def facts(self) -> dict[str, Any]:
-        """The request as it stands in the record, without secrets."""
+        """Return the request as JSON values for the record, without secrets."""
         settings = {
             name: HIDDEN if is_secret(name) else without_secrets(value)
             for name, value in self.settings.items()

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.workloads.contract import Workload
 
-# What the data of one unit of scale takes at least, in whichever engine: not in manifests, since
-# another text there would make the data another.
+# Minimum bytes of data for one unit of scale in any engine. They are not in manifests, because a
+# changed manifest changes the identity of the data.
 BYTES_PER_SCALE = {"tpch": 100e6, "ssb": 60e6, "tpcc": 40e6}
-# Less than this is not worth a look at the disk.
+# Below this size the disk is not checked.
 ALWAYS_BYTES = 1e9
 
 
@@ -25,7 +25,7 @@ def check_space(request: RunRequest, workload: Workload, engine: EngineFolder) -
     """Refuse a scale whose data are larger than the available space on the disk.
 
     Raises:
-        UsageError: If the data do not fit. The message has both sizes.
+        UsageError: If the data do not fit. The error message has both sizes.
     """
     of_scale = BYTES_PER_SCALE.get(workload.data.facts.name)
     if of_scale is None or request.dsn is not None or not engine.facts.answers:

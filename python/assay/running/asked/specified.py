@@ -1,4 +1,4 @@
-"""Tests as a benchmark's specification has them: power, throughput, both twice, power until steady.
+"""Tests of a benchmark's specification: power, throughput, both twice, power until steady.
 
 A test needs a workload whose manifest has the orders of its streams and its refresh functions.
 Parts of a test that are left out are recorded, because they change the metric's name. This module
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 POWER, THROUGHPUT, FULL, STEADY = "power", "throughput", "full", "steady"
 TESTS = (POWER, THROUGHPUT, FULL, STEADY)
-# A result is of two runs, each of a power and a throughput test.
+# A result consists of two runs, each a power and a throughput test.
 RUNS_OF_FULL = 2
-# Passes are steady when the last three differ by no more than this; they stop at so many.
+# Passes are steady when the last three differ by at most this share; there are at most this many
+# passes.
 STEADY_PASSES = {"passes": 3, "within": 0.05, "passes_max": 30}
 
-# An operation with one of its texts: of a query the stream whose parameters it has, of a refresh
+# An operation with the variant of its text: for a query the stream of its parameters, for a refresh
 # function the number of its set.
 Piece = tuple[str, int]
 
@@ -39,8 +40,8 @@ class Refresh:
 
     Attributes:
         insert, delete: Operations of the refresh functions.
-        batches: Number of transactions of each. 0: one per order.
-        sets: Sets that the whole test uses, numbered from 1.
+        batches: Number of transactions of each refresh function; 0 means one per order.
+        sets: Number of sets that the whole test uses, numbered from 1.
     """
 
     insert: str
@@ -51,15 +52,14 @@ class Refresh:
 
 @dataclass(frozen=True)
 class SpecifiedTest:
-    """A test as it is carried out. run.json has its facts.
+    """A specified test in the form in which a run executes it; run.json has its facts.
 
     Attributes:
         kind: One of `TESTS`.
-        streams: Number of query streams of the throughput test; None without a throughput
-            test.
-        streams_minimum: Minimum number of streams that the specification requires at this scale.
+        streams: Number of query streams of the throughput test; None without a throughput test.
+        streams_minimum: Minimum number of streams that the specification requires at this scale;
             None means it requires none.
-        scale_standard: Whether it allows results at this scale.
+        scale_standard: Whether the specification allows results at this scale.
         parameters, seed: Parameters and seed of the request.
         refresh: Refresh functions; None if they are left out.
     """
@@ -73,16 +73,16 @@ class SpecifiedTest:
     refresh: Refresh | None
 
     def facts(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the test as JSON values."""
         return asdict(self)
 
     @property
     def runs(self) -> int:
-        """The number of times that power and throughput test are made."""
+        """Return the number of times that power and throughput test are made."""
         return RUNS_OF_FULL if self.kind == FULL else 1
 
     def stream(self, number: int) -> int:
-        """Return the variant of a stream's queries; that of stream 0 with default parameters."""
+        """Return the variant of a stream's queries; stream 0 may use default parameters."""
         return number if self.parameters == "drawn" else 0
 
 
@@ -132,12 +132,12 @@ def _refresh(request: RunRequest, workload: Workload, kind: str, streams: int) -
 
 
 def _sets(kind: str, streams: int) -> int:
-    """Refresh sets that a test uses: one a power test, one a stream."""
+    """Return the number of refresh sets of a test: one per power test, and one per stream."""
     return {POWER: 1, THROUGHPUT: streams, FULL: RUNS_OF_FULL * (1 + streams)}[kind]
 
 
 def streams_max(kind: str, sets: int) -> int:
-    """Return the most streams for which that many refresh sets are enough."""
+    """Return the maximum number of streams for this number of refresh sets."""
     return sets if kind == THROUGHPUT else sets // RUNS_OF_FULL - 1
 
 
@@ -150,7 +150,7 @@ class PlannedTest:
         self._numbers: dict[Piece, int] = {}
         self._sets_used = 0
         power_order = self._queries(0)
-        # They come first, so that plans can be asked for of them alone.
+        # The power order is first, so that plans can be requested for it alone.
         self._numbered(power_order)
         self.phases: list[dict[str, Any]] = []
         if warmup_passes:
@@ -158,19 +158,19 @@ class PlannedTest:
         for number in range(1, test.runs + 1):
             self._run(number, power_order)
         if test.refresh is not None:
-            # What the last refresh functions left is looked at, too.
-            # Nobody times it, so memory can be read between its queries.
+            # The state after the last refresh functions is also checked. These queries are not
+            # timed, so memory can be read between them.
             pieces = [*power_order, *self._unchecked_streams()]
             self._power(PHASE_AFTER, pieces, memory=True)
 
     @property
     def power_queries(self) -> tuple[Piece, ...]:
-        """The queries of the power test, the first of the pieces."""
+        """Return the queries of the power test, the first of the pieces."""
         return tuple(dict.fromkeys(self._queries(0)))
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """Return the pieces that sessions have to be able to execute."""
+        """Return the pieces that sessions must be able to execute."""
         return tuple(self._numbers)
 
     def _run(self, number: int, power_order: list[Piece]) -> None:
@@ -192,7 +192,7 @@ class PlannedTest:
         return [(name, self._test.stream(stream)) for name in order]
 
     def _next_set(self) -> tuple[list[Piece], list[Piece]]:
-        """The two functions of the set that is next; nothing if there are none."""
+        """Return the two refresh functions of the next set; empty if there are none."""
         refresh = self._test.refresh
         if refresh is None:
             return [], []
@@ -200,7 +200,7 @@ class PlannedTest:
         return [(refresh.insert, self._sets_used)], [(refresh.delete, self._sets_used)]
 
     def _unchecked_streams(self) -> list[Piece]:
-        """Queries of streams beside which the data had too many states to be told apart."""
+        """Return queries of streams whose data had too many possible states to check answers."""
         refresh, streams = self._test.refresh, self._test.streams or 0
         if refresh is None or refresh.batches or self._test.parameters != "drawn":
             return []
@@ -233,10 +233,10 @@ class PieceTexts:
         return Script(tuple(self._operation(piece) for piece in pieces))
 
     def recorded(self, pieces: Iterable[Piece]) -> dict[str, dict[str, Any]]:
-        """Texts and parameters for the record.
+        """Return texts and parameters for the record.
 
-        Plans of stream 0 have the name of the query, those of stream 3 have names such as `q01-3`.
-        A refresh function occurs once, with one transaction of its first set.
+        Plans of stream 0 are named after the query, those of stream 3 as in `q01-3`. A refresh
+        function occurs once, with one transaction of its first set.
         """
         statements: dict[str, dict[str, Any]] = {}
         for name, variant in pieces:

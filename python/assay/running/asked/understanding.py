@@ -1,6 +1,6 @@
-"""Turns the options of a run into the request that is carried out.
+"""Converts the options of a run to the request that is carried out.
 
-The command line and study files are understood by this file alone.
+Both the command line and study files use only this module for it.
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ if TYPE_CHECKING:
     from assay.running.asked.options import RunOptions
     from assay.workloads.facts import WorkloadFacts
 
-# What a workload is run on where nothing is said, by the language that it prefers.
+# Default engine of a workload, by its preferred language.
 ENGINE_DEFAULTS: dict[Language, str] = {SQL: "duckdb", SPARQL: "oxigraph"}
-# Until steady a run goes on to so many times as many mixes as without, and to some of each client.
+# Maximum number of mixes of a run until steady: this multiple of the usual number, and at least
+# this many per client.
 MIXES_MAX_TIMES, MIXES_MAX_EACH = 10, 100
-# What was recorded in no time at all is measured for this long.
+# Recorded executions without any duration are measured for this long.
 RECORDED_MIN_S = 0.001
 
 
@@ -62,10 +63,10 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
     """Return the parsed request of a run.
 
     Args:
-        options: All options.
+        options: Values of all options.
         given: Names of the options given for this run, which are refused if they have no effect.
             The other options are defaults, which are ignored if they have no effect.
-        folder: What files and folders are relative to.
+        folder: Folder to which paths of files and folders are relative.
 
     Raises:
         UsageError: If an option has no meaning, or names something that does not exist.
@@ -93,13 +94,13 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         **_times(options, given, engine, facts, mixed=mixed),
         **_looks(options),
     }
-    # What an engine knows of its levels and techniques says more of a wrong name.
+    # The engine's own error about levels and techniques is more precise for a wrong name.
     refuse_unknown(options)
     return RunRequest(**understood)
 
 
 def _server(options: RunOptions, engine: str, folder: Path) -> dict[str, Any]:
-    """Return the engine's server, its settings and the resources that it may use."""
+    """Return the engine's server, its settings and its resource limits."""
     level, of_level = with_durability(engine, options.settings, options.durability, options.dsn)
     settings = with_buffer(engine, options.settings, options.buffer, options.dsn)
     return {
@@ -155,7 +156,7 @@ def _times(
     *,
     mixed: bool,
 ) -> dict[str, Any]:
-    """Return the state of memory at the beginning, and the lengths and limits of the parts."""
+    """Return the starting state of memory, and the lengths and limits of the run's parts."""
     default = state_default(engine, test=options.test is not None, dsn=options.dsn)
     begun = beginning(given, options.state or default, mixed=mixed)
     return {
@@ -172,7 +173,7 @@ def _times(
 
 
 def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
-    """The folder of certificates, where several hosts drive and are reached by TLS.
+    """Return the folder of certificates, if several hosts drive and use TLS.
 
     Raises:
         UsageError: If the options of the fleet contradict each other or others.
@@ -206,7 +207,7 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
 def _mixes(
     options: RunOptions, facts: WorkloadFacts, given: Collection[str]
 ) -> dict[str, int | None]:
-    """Return how many mixes are played: by the manifest, unless a time is requested."""
+    """Return the number of mixes: from the manifest, unless a time is requested."""
     sequence = facts.sequence
     if sequence is None or options.test is not None:
         return {"mixes": None, "warmup_mixes": None, "mixes_max": None}
@@ -222,7 +223,7 @@ def _mixes(
 
 
 def _mixes_max(options: RunOptions, mixes: int) -> int:
-    """Return the maximum number of mixes of a run that ends when they are steady."""
+    """Return the maximum number of mixes for a run that ends once they are steady."""
     clients = options.clients or 1
     most = options.mixes_max or max(MIXES_MAX_TIMES * mixes, MIXES_MAX_EACH * clients)
     needed = BATCHES_MIN * clients
@@ -248,7 +249,7 @@ def _recorded(
     """Return whether recorded times are replayed, and at which speed.
 
     Raises:
-        UsageError: If nothing was recorded, or the load is said in another way, too.
+        UsageError: If nothing was recorded, or if other options also define the load.
     """
     if not options.as_recorded:
         if options.speed != 1.0 and "speed" in given:
@@ -283,7 +284,7 @@ def _kill(options: RunOptions) -> float | None:
 
 
 def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
-    """Return the number of retries asked for; else, of a mix, that of its manifest."""
+    """Return the requested number of retries; by default a mix has that of its manifest."""
     if options.retries is not None:
         return options.retries
     return facts.retries if mixed else 0
@@ -299,7 +300,7 @@ def _looks(options: RunOptions) -> dict[str, Any]:
 
 
 def _placed(workload: str, folder: Path) -> str:
-    """A workload's folder, from where the command runs; a name stays as it is."""
+    """Return a workload's folder as an absolute path; a name is unchanged."""
     from assay.workloads.discovery import find_workloads
 
     if folder == Path():
@@ -311,14 +312,14 @@ def _placed(workload: str, folder: Path) -> str:
 
 
 def _driver(named: str, folder: Path) -> str:
-    """A driver's file, from where the command runs; what Maven calls it stays as it is."""
+    """Return a driver's file as an absolute path; a Maven name is unchanged."""
     return named if is_maven_name(named) else str((folder / named).absolute())
 
 
 def engine_of(
     given: str | None, dsn: str | None, language: Language = SQL
 ) -> tuple[str, str | None]:
-    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN.
+    """Return name and version of the engine: as given, or the one for the scheme of the DSN.
 
     Raises:
         UsageError: If no engine accepts the address, or a version is requested for a running
@@ -344,12 +345,12 @@ def engine_of(
             f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
             " postgresql://user@host/database, or name the --engine"
         )
-    # Of `jdbc:` and the same for one product, the longer one says more.
+    # Of `jdbc:` and `jdbc:` with a product, the longer scheme is more specific.
     return max(speaking)[1], None
 
 
 def _speaking(dsn: str) -> list[tuple[int, str]]:
-    """Engines that speak the scheme of an address, each with the letters of its scheme."""
+    """Return engines for the scheme of a DSN, each with the length of its scheme."""
     return [
         (len(scheme), name)
         for name, folder in find_engines().items()
@@ -359,7 +360,7 @@ def _speaking(dsn: str) -> list[tuple[int, str]]:
 
 
 def _check_scheme(engine: str, dsn: str) -> None:
-    """Refuses an address of one engine with the name of another that is spoken to otherwise."""
+    """Refuse a DSN whose scheme belongs to another engine than the requested one."""
     engines = find_engines()
     if engine not in engines or not engines[engine].facts.schemes:
         return

@@ -1,7 +1,7 @@
-"""Decides whether a run may write into foreign tables: only with permission.
+"""Decides whether a run may write to a user's tables: only with permission.
 
-Statements that write are recognised by their first words. The server is also set to refuse writes,
-so that a function with a hidden write fails.
+Writing statements are recognised by their first words. The server is also set to refuse writes, so
+that a function with a hidden write fails.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def guarded(asked: PlayedRun, address: Address) -> Address:
 
 
 def check_writes(asked: PlayedRun) -> None:
-    """Refuse statements that write, unless that was allowed.
+    """Refuse statements that write, unless the user allowed it.
 
     Raises:
-        UsageError: If statements are refused. The message has file, line and reason of each, and
-            the option that allows them.
+        UsageError: If statements are refused. The error message has file, line and reason of each,
+            and the option that allows them.
     """
     request = asked.request
     _check_options(asked)
@@ -62,7 +62,7 @@ def check_writes(asked: PlayedRun) -> None:
     if request.roll_back:
         _check_rollback(asked)
         return
-    # A misspelt word is better told by the engine, where it prepares statements.
+    # For a misspelt word the engine's own error is better, if it prepares statements.
     tries = isinstance(asked.behaviour, TriesStatements)
     _refuse(asked, lambda effect: effect.kind != "reads" and not (effect.is_strange and tries))
 
@@ -78,11 +78,11 @@ def check_unknown(asked: PlayedRun) -> None:
 
 
 def check_transactions(asked: PlayedRun) -> None:
-    """Refuse operations that end the transaction by which alone the server refuses writes.
+    """Refuse operations that end the transaction by which the server refuses writes.
 
     Raises:
-        UsageError: If statements are refused. The message has file, line and reason of each, and
-            the option that allows them.
+        UsageError: If statements are refused. The error message has file, line and reason of each,
+            and the option that allows them.
     """
     lines = _lines(asked, lambda effect: effect.rollback == "ends")
     if lines:
@@ -103,7 +103,7 @@ def _refuse(asked: PlayedRun, refused: Callable[[Effect], bool]) -> None:
 
 
 def check_others(asked: PlayedRun) -> None:
-    """Refuse statements that write if the tables are the user's, because Assay cannot load any.
+    """Refuse writing statements on a user's tables, because Assay cannot load them again.
 
     Raises:
         UsageError: If statements are refused, like `check_writes`.
@@ -118,11 +118,11 @@ def check_others(asked: PlayedRun) -> None:
 
 
 def writing_facts(asked: PlayedRun, begin: str | None) -> dict[str, Any] | None:
-    """Return the permission to write to the user's tables, for the record; None if it has none.
+    """Return the permission to write to the user's tables, for the record; None for other tables.
 
-    `begin` is the statement that begins a read-only transaction around each operation. It is None
-    if connections keep the setting or may write. `kept` are the effects that a rollback does not
-    undo, by operation.
+    `begin` is the statement that begins a read-only transaction around each operation. `begin` is
+    None if connections keep a read-only setting or may write. `kept` are the effects that a
+    rollback does not undo, by operation.
     """
     request = asked.request
     if not asks_others(asked):
@@ -142,7 +142,7 @@ def writing_facts(asked: PlayedRun, begin: str | None) -> dict[str, Any] | None:
 
 
 def _check_options(asked: PlayedRun) -> None:
-    """Refuse leave to write where there is nothing to be allowed."""
+    """Refuse permission to write in a run without a user's tables."""
     request = asked.request
     for name, given in (
         ("--allow-writes", request.allow_writes),
@@ -197,7 +197,7 @@ def _effects(asked: PlayedRun) -> list[tuple[PlayedStatement, Effect]]:
 
 
 def _lines(asked: PlayedRun, refused: Callable[[Effect], bool]) -> list[str]:
-    """File, line and reason of each statement that is refused."""
+    """Return file, line and reason of each refused statement."""
     rolls_back = asked.request.roll_back
     return [
         f"{statement.place()}: {effect.why_it_lasts if rolls_back else effect.reason}"

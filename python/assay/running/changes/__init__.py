@@ -1,1 +1,1 @@
-"""Changes of a run's host, and how they are put back, however the run ends."""
+"""A run's changes to its host, which are reverted however the run ends."""

@@ -1,4 +1,4 @@
-"""The changes that a run may make on this host, and those that runs have made now."""
+"""Reports which changes a run can make on this host, and the current changes by runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def host_abilities() -> list[Ability]:
-    """Return abilities to set limits, read-ahead and a separate device, and present changes."""
+    """Return whether limits, read-ahead and a separate device are possible, and current changes."""
     instances = instances_dir()
     return [
         limits(find_hierarchies()),
@@ -75,7 +75,7 @@ def _own_device() -> Ability:
 
 
 def _changed(instances: Path) -> list[Ability]:
-    """A line a run that has changed something."""
+    """Return a line for each run that has changed something."""
     abilities = []
     for left in changed_now(instances):
         text = f"{left.run}: {'; '.join(left.words)}"
@@ -91,8 +91,8 @@ def _changed(instances: Path) -> list[Ability]:
 
 
 def _left_behind(instances: Path) -> list[Ability]:
-    """A line for each thing that somebody left who is dead; one line where there is none."""
-    # Changes of the host have lines of their own.
+    """Return a line for each thing that a dead process left behind; one line if there is none."""
+    # Changes of the host are listed separately.
     left = [one for one in left_behind(instances, cache_dir()) if one.kind != CHANGE]
     if not left:
         return [Ability("left behind", "yes", "nothing of runs that are dead")]

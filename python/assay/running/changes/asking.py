@@ -1,4 +1,4 @@
-"""Refuses the asked changes that cannot be made here, before anything is started."""
+"""Refuses requested changes that this host does not allow, before anything is started."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def check_conditions(request: RunRequest, kind: str) -> None:
-    """Refuses changes that contradict the request or are not possible on this host.
+    """Refuse changes that contradict the request or are not possible on this host.
 
     Args:
         request: The request of the run.
         kind: Kind of engine: `embedded`, `server` or `none`.
 
     Raises:
-        UsageError: If a change cannot be made. The message says how to allow it.
+        UsageError: If a change cannot be made. The error message says how to allow it.
     """
     if request.limits:
         _check_limits(request, kind)
@@ -50,7 +50,7 @@ def _check_copies(request: RunRequest) -> None:
 
 
 def _check_of_host(request: RunRequest, kind: str, option: str) -> None:
-    """Refuses what the whole host notices unless that is allowed, or it would do nothing."""
+    """Refuse a change that affects the whole host without permission, or that has no effect."""
     if request.dsn is not None:
         raise UsageError(
             f"{option}: the files of a running server are its owner's; leave one of {option} and"

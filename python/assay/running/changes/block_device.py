@@ -1,4 +1,4 @@
-"""Finds the block device below a directory, and its facts in the kernel."""
+"""Finds the block device of a directory, and its facts in the kernel."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from assay.model.errors import UsageError
 
 SYSFS = Path("/sys")
 MOUNTS = Path("/proc/self/mountinfo")
-# The kernel writes a blank in a path as \040, and three other characters likewise.
+# The kernel writes a space in a path as \040, and escapes three other characters likewise.
 ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True)
 class BlockDevice:
-    """A whole device, never a partition: throttles and read-ahead are of whole ones.
+    """A whole device, never a partition: throttles and read-ahead apply to whole devices.
 
     Attributes:
         name: The kernel's name, such as `vda` or `loop3`.
@@ -31,12 +31,12 @@ class BlockDevice:
 
     @property
     def read_ahead_file(self) -> Path:
-        """The file that holds the read-ahead, in KiB."""
+        """Return the file that holds the read-ahead, in KiB."""
         return self.folder / "queue" / "read_ahead_kb"
 
 
 def device_below(place: Path, sysfs: Path = SYSFS, mounts: Path = MOUNTS) -> BlockDevice:
-    """The device that holds a directory, or the nearest one above it that is there.
+    """Return the device of a directory, or of its nearest existing parent.
 
     Raises:
         UsageError: If the file system is not on exactly one device.
@@ -45,13 +45,13 @@ def device_below(place: Path, sysfs: Path = SYSFS, mounts: Path = MOUNTS) -> Blo
     device_number = there.stat().st_dev
     number = f"{os.major(device_number)}:{os.minor(device_number)}"
     if not (sysfs / "dev" / "block" / number).exists():
-        # Some file systems have numbers of their own, and name their device where it is mounted.
+        # Some file systems have numbers of their own; their device is in the list of mounts.
         number = _number_of_source(number, mounts) or number
     return device_numbered(number, there, sysfs)
 
 
 def device_numbered(number: str, there: Path, sysfs: Path = SYSFS) -> BlockDevice:
-    """The whole device that has a number or a partition of it; `there` is for the message."""
+    """Return the whole device for a number of it or of its partition; `there` is for errors."""
     link = sysfs / "dev" / "block" / number
     if not link.exists():
         raise UsageError(

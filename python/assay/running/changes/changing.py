@@ -1,4 +1,4 @@
-"""All that one run changes on its host: made when it is needed, recorded, put back at its end.
+"""Makes all changes of one run to its host, records them, and reverts them at its end.
 
 Invariant: every change is in the journal before it is made. If this process cannot revert it, a
     guardian, the next start or `assay doctor --restore` does.
@@ -47,12 +47,12 @@ START, END = "start", "end"
 
 @dataclass(frozen=True)
 class Room:
-    """The place of a private engine: its directories and its control group.
+    """The directories and the control group of a private engine.
 
     Attributes:
         data: The engine's data directory.
         scratch: Directory for temporary files of an engine in the driver's process.
-        groups: Files that its processes are written into before their programs begin.
+        groups: Files of control groups to which its processes write their pid at start.
     """
 
     data: Path
@@ -62,7 +62,7 @@ class Room:
 
 @dataclass
 class Limited:
-    """The limits of a run, as they stand in run.json."""
+    """The limits of a run, in the form of run.json."""
 
     version: int
     device: str | None
@@ -76,8 +76,8 @@ class Changes:
     """The changes of one run; see `changing`.
 
     Attributes:
-        room: Directories of the engine.
-        copies: Snapshots of its device. None means no snapshots.
+        room: Directories and control group of the engine.
+        copies: Snapshots of its device; None means no snapshots.
     """
 
     def __init__(self, request: RunRequest, instance: Path, run: RunWriter) -> None:
@@ -94,14 +94,13 @@ class Changes:
         self.room = Room(place / "data", place / "scratch")
 
     def house(self, data_bytes: int | None) -> None:
-        """Makes the engine's room, before its data are there.
+        """Make the engine's directories and group, before its data exist.
 
         Args:
-            data_bytes: Size of the data; None if they are loaded there, and the size is not known
-                yet.
+            data_bytes: Size of the data; None if they are loaded later and the size is unknown.
 
         Raises:
-            RunFailedError: If a change cannot be made. The message says how to allow it.
+            RunFailedError: If a change cannot be made. The error message says how to allow it.
         """
         request = self._request
         if request.own_device:
@@ -120,13 +119,13 @@ class Changes:
         self._tell()
 
     def settle(self) -> None:
-        """Makes the changes for the measured engine only, before it opens any file."""
+        """Make the changes for the measured engine only, before it opens any file."""
         if self._request.state != STATE_LOADED:
             self._settle()
             self._tell()
 
     def note(self, step: Step, asked: str) -> HostChange:
-        """Notes how a change of a file is taken back, before it is made; returns its record.
+        """Record how to revert a change of a file before it is made; return its record.
 
         Raises:
             RunFailedError: If another active run has changed the file.
@@ -137,16 +136,17 @@ class Changes:
         return change
 
     def check_free(self, file: Path) -> None:
-        """Refuses a file that has a change of another run in it.
+        """Refuse a file that another run has changed.
 
         Raises:
-            RunFailedError: If another run has made such a change. The message says what to do.
+            RunFailedError: If another run has made such a change. The error message says what to
+                do.
         """
         with self._ledger.locked():
             self._ledger.check_free(file)
 
     def edge(self, name: str) -> None:
-        """Reads the group's counters at the beginning or end of the measured part."""
+        """Read the group's counters at the start or end of the measured part."""
         if self._group is None or self._limited is None:
             return
         self._limited.counted[name] = {"time_ns": time.monotonic_ns(), **self._group.counted()}
@@ -161,10 +161,10 @@ class Changes:
         )
 
     def restore(self) -> None:
-        """Puts everything back.
+        """Revert all changes.
 
         Raises:
-            RunFailedError: If something could not be; it stays in the journal.
+            RunFailedError: If a change could not be reverted; it stays in the journal.
         """
         left = self._ledger.restore()
         self._tell()
@@ -211,7 +211,7 @@ class Changes:
 
 @contextmanager
 def changing(request: RunRequest, instance: Path, run: RunWriter) -> Iterator[Changes]:
-    """The changes of a run, put back when the block is left, by when its engine is gone.
+    """Yield the changes of a run; the end of the block reverts them, after the engine ended.
 
     Args:
         request: The request of the run.
@@ -234,7 +234,7 @@ def changing(request: RunRequest, instance: Path, run: RunWriter) -> Iterator[Ch
 
 
 def _restore_anyway(changes: Changes) -> None:
-    """Put everything back where an error is on its way already."""
+    """Revert all changes while another error is raised."""
     try:
         changes.restore()
     except RunFailedError as error:

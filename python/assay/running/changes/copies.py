@@ -1,9 +1,9 @@
 """Snapshots of Assay's own device, taken while an engine writes to it.
 
-A snapshot shares all blocks with the device's file. XFS makes it under the lock of direct writes,
-after current writes have ended. So each write is in it completely or not at all, and with a write
-all writes that ended before it began. Data that are only in the host's page cache are missing, as
-after a power failure.
+A snapshot of a device shares all blocks with the device's file. XFS makes a snapshot under the lock
+of direct writes, after current writes have ended. Each write is therefore completely in the
+snapshot or not at all. A write's presence implies all writes that ended before it began. A snapshot
+lacks data that are only in the host's page cache, as after a power failure.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of a device, and the moment it was taken.
+    """A snapshot of a device, with its time.
 
     Attributes:
         number: Number of the snapshot, from 0.
         began_ns: CLOCK_MONOTONIC just before the snapshot.
-        ended_ns: The same just after it was there.
+        ended_ns: CLOCK_MONOTONIC just after the snapshot.
     """
 
     number: int
@@ -60,16 +60,16 @@ class Copy:
 
 
 def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
-    """Return the moments of copies in seconds from the measured part's begin, ascending.
+    """Return the times of snapshots in seconds after the measured part's start, ascending.
 
-    Return one random moment in each of equal parts of the time.
+    Each time is random within one of equal parts of the measured time.
     """
     drawn = random.Random(f"copies {seed}")  # noqa: S311 - moments, not a secret
     return [(number + drawn.random()) * time_s / copies for number in range(copies)]
 
 
 class Copies:
-    """The snapshots of one run's device: taken by a thread, opened in turn at the end."""
+    """The snapshots of one run's device: taken by a thread, opened one after another at the end."""
 
     def __init__(self, instance: Path, moments: Sequence[float], ledger: Ledger) -> None:
         self.taken: list[Copy] = []
@@ -84,7 +84,7 @@ class Copies:
         self._failure: Exception | None = None
 
     def settle(self) -> None:
-        """Writes all pending data to the device, so that snapshots test only later writes."""
+        """Flush all pending data to the device, so that snapshots test only later writes."""
         descriptor = os.open(self._mount_point, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             if _LIBC.syncfs(descriptor) != 0:
@@ -94,7 +94,7 @@ class Copies:
             os.close(descriptor)
 
     def begin(self, begun_s: float) -> None:
-        """Begins to take them, once; the measured part began then, on CLOCK_MONOTONIC."""
+        """Start the snapshots, once; the measured part began at `begun_s` on CLOCK_MONOTONIC."""
         if self._thread is not None:
             return
         name = "assay-copies"
@@ -102,13 +102,13 @@ class Copies:
         self._thread.start()
 
     def end(self) -> None:
-        """Ends the snapshots."""
+        """Stop the snapshots."""
         self._leave.set()
         if self._thread is not None:
             self._thread.join()
 
     def check(self) -> None:
-        """Raises `RunFailedError` if one was not taken."""
+        """Raise `RunFailedError` if a snapshot was not taken."""
         if self._failure is not None:
             raise RunFailedError(f"a copy of the device could not be taken: {self._failure}")
         if len(self.taken) < len(self._moments):
@@ -119,10 +119,10 @@ class Copies:
 
     @contextmanager
     def opened(self, copy: Copy) -> Iterator[None]:
-        """A copy in the place of the device, whose engine is gone, until the block is left.
+        """Mount a snapshot in place of the device of the stopped engine during the block.
 
         Raises:
-            NotMountedError: If no file system is found on it.
+            NotMountedError: If the snapshot has no file system.
             RunFailedError: If the snapshot cannot be opened.
         """
         what = f"copy {copy.number} of the device of our own"
@@ -140,7 +140,7 @@ class Copies:
             image.unlink()
 
     def _close_device(self) -> None:
-        """The device itself, or the copy before, makes room."""
+        """Unmount the device itself, or the previous snapshot."""
         journal = self._ledger.journal
         with self._ledger.locked():
             for step in reversed(journal.steps.copy()):
@@ -175,7 +175,7 @@ class Copies:
         return self._below / f"copy-{number}.img"
 
     def _check_room(self) -> None:
-        """Check the room that writes after a copy take: at most as much as the device has."""
+        """Check the free space for writes after a snapshot: at most the size of the device."""
         free_bytes = shutil.disk_usage(self._instance).free
         needed_bytes = self._image.stat().st_size + SPARE_BYTES
         if free_bytes < needed_bytes:

@@ -1,11 +1,11 @@
-"""A device of our own for an instance's data: a file behind a loop device, with a file system.
+"""Makes a separate device for an instance's data: a file behind a loop device.
 
 The device has its own read-ahead, counters and throttles, which no other program affects. The loop
-device reads and writes its file past the page cache, so nothing is cached twice.
+device bypasses the page cache for its file, so nothing is cached twice.
 
 A device with snapshots has its file on a separate XFS, which is itself a file behind a loop device.
-In XFS two files can share their blocks, so a snapshot is immediate and lies between two writes of
-the device (`copies`).
+XFS lets two files share their blocks, so a snapshot is immediate and lies between two writes of the
+device (`copies`).
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ if TYPE_CHECKING:
 
 OWN = "own"
 IMAGE, MOUNT_POINT = "device.img", "device"
-# What is below a device that can be copied.
+# File and mount point below a device that can be copied.
 BELOW_IMAGE, BELOW = "below.img", "below"
 PROGRAMS = {"losetup": "util-linux", "mount": "util-linux", "mkfs.ext4": "e2fsprogs"}
 PROGRAMS_OF_COPIES = {"mkfs.xfs": "xfsprogs"}
 SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 CAP_SYS_ADMIN = 21
 SIZE_BYTES_MIN = 64 << 20
-# Beside the data: logs, sorted runs, the file system's own; and where the data are not known yet.
+# Space in addition to the data for logs, sorted runs and the file system, and for data of unknown
+# size.
 BESIDE_BYTES, UNKNOWN_BYTES = 1 << 30, 8 << 30
-# What has to stay free where the file lies.
+# Space that must stay free on the disk of the file.
 SPARE_BYTES = 512 << 20
-# XFS's own, of which its journal is the most; it makes none below 300 MB.
+# Space of XFS itself, mostly its journal; it makes none below 300 MB.
 BELOW_BYTES = 512 << 20
 PATIENCE_S = 300.0
 
 
 class NotMountedError(RunFailedError):
-    """The file system of a device cannot be mounted."""
+    """Error for a device whose file system cannot be mounted."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class FileSystem:
     format: tuple[str, ...]
 
 
-# Everything is written now: nothing of it may go on in the background while it is measured.
+# All metadata are written now, so that nothing is written in the background during the measurement.
 EXT4 = FileSystem(
     "ext4",
     (
@@ -94,7 +95,7 @@ def why_not(*, copied: bool = False) -> str | None:
     """Return why no device can be made here, and the remedy; None if one can.
 
     Args:
-        copied: Whether it is to be one that can be copied.
+        copied: Whether snapshots of the device are needed.
     """
     if os.geteuid() != 0:
         return "loop devices and mounts are root's: run as root"
@@ -109,7 +110,7 @@ def why_not(*, copied: bool = False) -> str | None:
 
 
 def _may_mount() -> bool:
-    """Return True if the kernel lets us mount, as far as it says so beforehand."""
+    """Return True if the kernel allows mounts, as far as it shows this beforehand."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -119,7 +120,7 @@ def _may_mount() -> bool:
 
 
 def size_for(asked_bytes: int | None, data_bytes: int | None) -> int:
-    """Return the size of a device: as requested, or twice the data and some room."""
+    """Return the size of a device in bytes: as requested, or twice the data and spare space."""
     if asked_bytes is not None:
         return asked_bytes
     return UNKNOWN_BYTES if data_bytes is None else 2 * data_bytes + BESIDE_BYTES
@@ -128,13 +129,13 @@ def size_for(asked_bytes: int | None, data_bytes: int | None) -> int:
 def make_device(
     instance: Path, size_bytes: int, ledger: Ledger, copies: int | None = None
 ) -> BlockDevice:
-    """Makes it, mounted below an instance's directory.
+    """Make the device and mount it below an instance's directory.
 
     Args:
-        instance: The directory.
+        instance: Directory of the instance.
         size_bytes: Size of the device.
         ledger: Journal that records the device.
-        copies: Number of snapshots that will be taken. None means snapshots are not possible.
+        copies: Number of snapshots that will be taken; None means snapshots are not possible.
 
     Raises:
         RunFailedError: If the disk has too little space, or a program fails.
@@ -158,7 +159,7 @@ def make_device(
 
 
 def image_of(instance: Path, *, copied: bool) -> Path:
-    """The file that is the device of an instance."""
+    """Return the file that backs the device of an instance."""
     return (instance / BELOW if copied else instance) / IMAGE
 
 
@@ -171,19 +172,19 @@ def attach(
     *,
     make: bool = False,
 ) -> str:
-    """Puts a file behind a loop device and mounts it; the device, such as /dev/loop3.
+    """Attach a file to a loop device and mount it; return the device, such as /dev/loop3.
 
     Args:
-        image: The file.
-        mount_point: An empty directory.
+        image: File behind the device.
+        mount_point: Empty directory.
         ledger: Journal that records both before they are made.
         what: Description of the device.
-        file_system: What is on it.
-        make: Whether that is made first.
+        file_system: File system of the device.
+        make: Whether the file system is made first.
 
     Raises:
         NotMountedError: If its file system cannot be mounted.
-        RunFailedError: If a program fails before.
+        RunFailedError: If a program fails before the mount.
     """
     ledger.journal.note(detaching(image, what))
     kept = ledger.kept_open
@@ -215,9 +216,10 @@ def is_direct(loop: str) -> bool:
 
 
 def _make_below(instance: Path, size_bytes: int, ledger: Ledger) -> None:
-    """A file system whose files can share their blocks.
+    """Make a file system whose files can share their blocks.
 
-    It is as large as if nothing were shared, and takes what is written: it is never full.
+    The file system is as large as without sharing, and takes only the space of written blocks, so
+    it is never full.
     """
     image, mount_point = instance / BELOW_IMAGE, instance / BELOW
     what = "file system below the device of our own"
@@ -239,7 +241,7 @@ def _check_room(instance: Path, size_bytes: int) -> None:
 
 
 def _allocate(image: Path, size_bytes: int) -> None:
-    """The file has all its blocks from the start, side by side where there is room for that."""
+    """Allocate all blocks of the file at once, contiguous if there is space."""
     descriptor = os.open(image, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(descriptor, 0, size_bytes)

@@ -12,12 +12,12 @@ from assay.running.changes.limits.contract import keyed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Processes that the kernel killed since the host began, because no memory was left.
+# The kernel's count of processes killed since boot for lack of memory.
 VMSTAT, OOM_KILL = Path("/proc/vmstat"), "oom_kill"
 
 
 def killed_on_host(vmstat: Path = VMSTAT) -> int | None:
-    """Return how many processes of this host were killed for lack of memory; None: not counted."""
+    """Return the number of this host's processes killed for lack of memory, if counted."""
     return keyed(vmstat).get(OOM_KILL)
 
 
@@ -28,9 +28,9 @@ def killed_words(
 
     Args:
         asked: Requested limits of the run by name.
-        of_group: Processes of the run's own control group that were killed.
-        before: Processes of the host that had been killed when the run began.
-        now: The same now.
+        of_group: Number of killed processes in the run's own control group.
+        before: Number of killed processes of the host when the run began.
+        now: Number of killed processes of the host now.
     """
     if of_group:
         size = asked.get(limit.MEMORY)

@@ -1,4 +1,4 @@
-"""Records one run's changes of its host: each is in the journal before it is made."""
+"""Records one run's changes to its host; each is in the journal before it is made."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class HostChange:
-    """One change, as it stands in run.json.
+    """One change of the host, in the form of run.json.
 
     Attributes:
         what: Description of the change.
-        path: The file, device or directory.
-        before, asked, effective: Earlier, requested and effective value; None if there is no value.
-        restored: Whether the run put it back itself.
+        path: File, device or directory of the change.
+        before, asked, effective: Earlier, requested and effective value of the change; None without
+            a value.
+        restored: Whether the run reverted the change itself.
     """
 
     what: str
@@ -45,12 +46,12 @@ class Ledger:
 
     @property
     def directory(self) -> Path:
-        """The directory of all journals of this user's runs."""
+        """Return the directory of all journals of this user's runs."""
         return self.journal.path.parent
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock of changes: in the block no other process changes or reverts anything."""
+        """Hold the lock of changes: in the block no other process makes or reverts a change."""
         with locked(self.directory) as lock:
             self._lock = lock
             try:
@@ -60,15 +61,15 @@ class Ledger:
 
     @property
     def kept_open(self) -> tuple[int, ...]:
-        """Return the descriptors that programs which change something have to keep open.
+        """Return descriptors that programs which make a change must keep open.
 
-        They hold the lock with us, so nothing is reverted before they have ended, even if this
-        process dies. Otherwise a mount could be made after its unmount.
+        The programs share the lock, so nothing is reverted before they have ended, even if this
+        process dies. Without the shared lock, a mount could be made after its unmount.
         """
         return () if self._lock is None else (self._lock,)
 
     def write(self, file: Path, asked: str, what: str) -> HostChange:
-        """Writes a value to a file of the kernel, after the journal has the earlier value.
+        """Write a value to a file of the kernel, after the journal has the earlier value.
 
         Raises:
             RunFailedError: If the kernel refuses the value, or another active run has changed the
@@ -91,7 +92,7 @@ class Ledger:
         return change
 
     def note(self, step: Step, asked: str) -> HostChange:
-        """Records how to revert a change of a file, before another program makes the change.
+        """Record how to revert a change of a file, before another program makes the change.
 
         Raises:
             RunFailedError: If another active run has changed the file.
@@ -105,7 +106,7 @@ class Ledger:
         return change
 
     def restore(self) -> list[str]:
-        """Reverts all changes; returns a description of those that failed."""
+        """Revert all changes; return descriptions of those that failed."""
         left: list[str] = []
         if self.journal.steps:
             with self.locked():
@@ -115,12 +116,12 @@ class Ledger:
         return left
 
     def check_free(self, file: Path) -> None:
-        """Refuses a file that another run has changed: to be called with the lock.
+        """Refuse a file that another run has changed; the caller must hold the lock.
 
         Two runs that each restore the value they found would leave the first run's value.
 
         Raises:
-            RunFailedError: If there is such a run. The message says what to do.
+            RunFailedError: If there is such a run. The error message says what to do.
         """
         for path in self.directory.glob(f"*{SUFFIX}"):
             if path == self.journal.path:

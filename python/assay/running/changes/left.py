@@ -1,4 +1,4 @@
-"""Lists the changes of this host that runs have not put back, and whether the runs still go on."""
+"""Lists a host's changes that runs have not reverted, and whether the runs are still active."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Left:
-    """The changes that one run has not put back.
+    """The changes that one run has not reverted.
 
     Attributes:
         run: Id of the run.
@@ -34,17 +34,17 @@ class Left:
 
 
 def changed_now(instances: Path) -> list[Left]:
-    """All that is changed now, by runs whose instances are below a directory."""
+    """Return all current changes by runs whose instances are below a directory."""
     return [_read_left(path, instances) for path in _journals(instances)]
 
 
 def restore_left(instances: Path) -> list[Left]:
-    """Reverts changes of dead runs, with their instances; returns all of them and the rest.
+    """Revert changes of dead runs, with their instances; return all changes and those that remain.
 
-    What a living run changed is not touched.
+    Changes of an active run are not touched.
     """
     before = changed_now(instances)
-    # What is mounted in an instance's directory goes with it, when its processes are gone.
+    # A mount in an instance's directory is removed with the instance, after its processes.
     sweep(instances)
     restored = []
     for left in before:

@@ -1,4 +1,4 @@
-"""Lists everything that runs, installations and loads have left on this host that ended or died.
+"""Lists everything that ended or dead runs, installations and loads left on this host.
 
 Listing changes nothing. Files and changes of active processes are not listed.
 """
@@ -43,14 +43,14 @@ PRUNE = "`assay cache prune` removes it, and so does the next run"
 
 @dataclass(frozen=True)
 class LeftBehind:
-    """One thing that was left.
+    """One thing that a run, installation or load left behind.
 
     Attributes:
         kind: One of `KINDS`.
-        words: Description, with the place.
+        words: Description, with the path.
         mend: Command that removes it.
         run: Id of its run; None if it belongs to no run, or the run is not known.
-        pid: The process that left it; None if not known.
+        pid: Process that left it; None if not known.
         since_s: Time of its creation, in seconds since 1970; None if not known.
     """
 
@@ -80,7 +80,7 @@ def left_behind(instances: Path, cache: Path) -> list[LeftBehind]:
 
 
 class _Dead:
-    """Instances whose owner and guardian are gone."""
+    """Instances whose owner and guardian have ended."""
 
     def __init__(self, instances: Path) -> None:
         self._instances = instances.resolve()
@@ -91,7 +91,7 @@ class _Dead:
                 yield LeftBehind(INSTANCE, f"directory {path}", run=path.name)
 
     def processes(self) -> Iterator[LeftBehind]:
-        """Processes that an instance's mark shows, or that work in its directory."""
+        """Yield processes that have an instance's mark, or run in its directory."""
         for process in all_processes():
             if process.alive and (run := self._run_of_process(process.pid)):
                 yield LeftBehind(PROCESS, f"process {process.pid} of {run}", run=run)
@@ -104,7 +104,7 @@ class _Dead:
 
     def loop_devices(self) -> Iterator[LeftBehind]:
         for file in sorted(BLOCK_DEVICES.glob("loop*/loop/backing_file")):
-            with suppress(OSError):  # freed just now
+            with suppress(OSError):  # the device was freed meanwhile
                 behind = Path(file.read_text(encoding="utf-8").rstrip("\n"))
                 if run := self._run_of(behind):
                     name = file.parent.parent.name
@@ -117,7 +117,10 @@ class _Dead:
                 yield LeftBehind(SOCKET, f"somebody listens at /{place}", run=run)
 
     def control_groups(self) -> Iterator[LeftBehind]:
-        """Groups without a process. Another user's run may have made one just now."""
+        """Yield control groups without a process.
+
+        A run of another user may have made one meanwhile.
+        """
         groups = find_hierarchies()
         above = {*groups.first.values(), groups.second, groups.top} - {None}
         found = {path for place in above if place for path in place.glob(f"{GROUP_PREFIX}*")}
@@ -127,7 +130,7 @@ class _Dead:
                 yield LeftBehind(CONTROL_GROUP, f"control group {path}", f"rmdir {path}", run)
 
     def _run_of(self, path: Path) -> str | None:
-        """The dead run that a path is of; None means of none, or it goes on."""
+        """Return the dead run that a path belongs to; None if there is none or it is active."""
         if not path.is_relative_to(self._instances) or path == self._instances:
             return None
         run = path.relative_to(self._instances).parts[0]
@@ -141,7 +144,7 @@ class _Dead:
             marks = [one.removeprefix(mark) for one in variables if one.startswith(mark)]
             named = [Path(os.fsdecode(one)) for one in marks]
             runs = [self._run_of(path) for path in (*named, (process / "cwd").readlink())]
-        except OSError:  # gone, or somebody else's
+        except OSError:  # the file vanished, or belongs to another user
             return None
         dead = [run for run in runs if run is not None]
         return dead[0] if dead else None
@@ -183,7 +186,7 @@ def _is_deserted(group: Path) -> bool:
 
 
 def _is_held(lock: Path) -> bool:
-    """Return True if a process holds the lock of a file, without making the file."""
+    """Return True if a process holds the lock of a file, without creating the file."""
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

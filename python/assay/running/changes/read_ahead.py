@@ -1,4 +1,4 @@
-"""Read-ahead of the device that holds an instance's data."""
+"""Sets the read-ahead of the device that holds an instance's data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def parse_read_ahead(text: str | None) -> int | None:
 
 
 def device_read_ahead(place: Path, sysfs: Path = SYSFS) -> BlockDevice:
-    """The device whose read-ahead files below a directory have.
+    """Return the device whose read-ahead applies to files below a directory.
 
     Raises:
         UsageError: If the file system has its own read-ahead, or no device.
@@ -53,12 +53,15 @@ def device_read_ahead(place: Path, sysfs: Path = SYSFS) -> BlockDevice:
 
 
 def set_read_ahead(device: BlockDevice, size_bytes: int, ledger: Ledger) -> None:
-    """Sets it for files that are opened from now on. Raises RunFailedError."""
+    """Set the read-ahead for files that are opened from now on.
+
+    Raises `RunFailedError`.
+    """
     ledger.write(device.read_ahead_file, str(size_bytes // KIB), read_ahead_words(device))
 
 
 def like_the_disk(device: BlockDevice, disk: BlockDevice, ledger: Ledger) -> None:
-    """A loop device has its own read-ahead, independent of the disk below it."""
+    """Give a loop device the read-ahead of the disk below it; by default they are independent."""
     kib = disk.read_ahead_file.read_text(encoding="ascii").strip()
     ledger.write(device.read_ahead_file, kib, read_ahead_words(device))
 

@@ -1,13 +1,14 @@
 """Reverts a run's changes to its host: a journal on disk, and the code that executes it.
 
-Each step is on disk before its change is made. So the journal is complete, whatever ends a run at
-any moment. Steps are carried out in reverse order. A step that was carried out already, or whose
-change was never made, does nothing.
+Each step is in the journal on disk before its change is made. The journal is therefore complete,
+however and whenever a run ends. Steps are executed in reverse order. A step that was executed
+already, or whose change was never made, does nothing.
 
-It is executed by path, with `python -I -S`, by a guardian whose owner died, and imports nothing of
-Assay. The journal is one JSON document: `format`, `boot` (ids of the kernel's boot), `run`, `owner`
-(whatever the owner says of itself) and `steps`. Steps have `do`, `path`, `words` (what was changed)
-and, for `write` and `run_sql`, a `text`: what was there before, and engine and statements as JSON.
+A guardian whose owner died executes this file by path with `python -I -S`, so it imports nothing of
+Assay. The journal is one JSON document: `format`, `boot` (id of the kernel's boot), `run`, `owner`
+(the owner's description of itself) and `steps`. Steps have `do`, `path` and `words` (the changed
+thing). `write` and `run_sql` also have a `text`: the earlier value, or engine and statements as
+JSON.
 
     write         writes the text into the file
     unmount       unmounts what is mounted there
@@ -40,24 +41,24 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 BLOCK_DEVICES = Path("/sys/block")
 DEVICES = Path("/dev")
 GROUP_MEMBERS = "cgroup.procs"
-# Whoever ends at this moment is waited for, then it is taken for one that stays.
+# Seconds to wait for a process that may be ending.
 PATIENCE_S = 5.0
 LOOK_S = 0.05
-# Changes that a reboot does not take back: all others are of the kernel that was told.
+# Changes that survive a reboot; all others are in the kernel's memory.
 OF_FILES = ("unlink", "run_sql")
-# Opens an embedded engine, which this program cannot import.
+# Module that opens an embedded engine, which this program cannot import.
 SQL_PROGRAM = "assay.running.server.file_sql"
 
 _LOOP_CLR_FD = 0x4C01
 _MNT_DETACH = 2
-# The kernel's mark on the name of a file that was removed while a device has it open.
+# The kernel's mark on the name of a deleted file that a device has open.
 _REMOVED = " (deleted)"
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to be put back, as the head of this file lists them."""
+    """One step that reverts a change; the docstring of this file lists the kinds."""
 
     do: str
     path: str
@@ -66,7 +67,10 @@ class Step:
 
 
 class Journal:
-    """The changes that one run has to put back. The file exists while there are any."""
+    """The changes that one run must revert.
+
+    The file exists only while there are any.
+    """
 
     def __init__(self, path: Path, owner: dict[str, Any] | None = None) -> None:
         self.path = path
@@ -77,7 +81,10 @@ class Journal:
 
     @classmethod
     def read(cls, path: Path) -> Journal:
-        """Return the journal in a file. Raises OSError, or ValueError if it is not a journal."""
+        """Return the journal in a file.
+
+        Raises `OSError`, or `ValueError` if it is not a journal.
+        """
         document = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f"{path} is no journal of this Assay")
@@ -87,7 +94,10 @@ class Journal:
         return journal
 
     def note(self, step: Step) -> None:
-        """Records the step that reverts a change. Call it before the change. Raises OSError."""
+        """Record the step that reverts a change.
+
+        The caller makes the change afterwards. Raises `OSError`.
+        """
         self.steps.append(step)
         try:
             self._keep()
@@ -96,7 +106,7 @@ class Journal:
             raise
 
     def undo(self) -> list[str]:
-        """Reverts all changes, the last first; returns a description of those that failed.
+        """Revert all changes, the last first; return descriptions of those that failed.
 
         Failed steps stay in the journal and do not stop independent steps.
         """
@@ -113,9 +123,9 @@ class Journal:
         return left
 
     def take_back(self, step: Step) -> None:
-        """Carries out one step now, before the steps that were recorded after it.
+        """Execute one step now, before the steps that were recorded after it.
 
-        Raises OSError; the step stays in the journal then.
+        Raises `OSError`; the step then stays in the journal.
         """
         _DOING[step.do](step)
         self._done(step)
@@ -167,17 +177,17 @@ def locked(directory: Path) -> Iterator[int]:
 
 
 def loops_of(file: str, devices: Path = BLOCK_DEVICES) -> list[str]:
-    """Names of the loop devices that a file is behind."""
+    """Return names of the loop devices attached to a file."""
     names = []
     for backing_file in sorted(devices.glob("loop*/loop/backing_file")):
-        with contextlib.suppress(OSError):  # freed just now
+        with contextlib.suppress(OSError):  # the device was freed meanwhile
             if backing_file.read_text(encoding="utf-8").rstrip("\n").removesuffix(_REMOVED) == file:
                 names.append(backing_file.parent.parent.name)
     return names
 
 
 def _settle(directory: Path) -> None:
-    """A name is on disk when its directory is."""
+    """Flush a directory, because a new name is on disk only after its directory is."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -186,9 +196,9 @@ def _settle(directory: Path) -> None:
 
 
 def _write(step: Step) -> None:
-    """A device that is gone has taken its settings with it."""
+    """Write the earlier value to a file; if the device no longer exists, do nothing."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        # Opened without O_CREAT: a file that the kernel does not have is not made.
+        # Without O_CREAT, a file that the kernel does not have is not created.
         descriptor = os.open(step.path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
         try:
             os.write(descriptor, (step.text or "").encode())
@@ -202,7 +212,8 @@ def _unmount(step: Step) -> None:
         time.sleep(LOOK_S)
     if number == errno.EBUSY:
         number = _umount2(step.path, _MNT_DETACH)
-    # EINVAL: nothing is mounted there. Who may not mount at all is told EPERM before that is seen.
+    # EINVAL means that nothing is mounted there. A process without permission to mount gets EPERM
+    # even then.
     if number == errno.EPERM and not os.path.ismount(step.path):
         return
     if number not in (0, errno.EINVAL, errno.ENOENT):
@@ -224,14 +235,14 @@ def _detach(step: Step) -> None:
         try:
             fcntl.ioctl(descriptor, _LOOP_CLR_FD, 0)
         except OSError as failure:
-            if failure.errno != errno.ENXIO:  # it is free already
+            if failure.errno != errno.ENXIO:  # the device is free already
                 raise
         finally:
             os.close(descriptor)
     deadline_s = time.monotonic() + PATIENCE_S
     while held := loops_of(step.path):
         if time.monotonic() > deadline_s:
-            # Whoever copied our mounts may have it: when that ends, the kernel frees the device.
+            # Another mount namespace may hold the mount; the kernel frees the device when it ends.
             if all(_frees_itself(name) for name in held):
                 return
             raise OSError(errno.EBUSY, "something has the loop device open", step.path)
@@ -275,11 +286,11 @@ def _unlink(step: Step) -> None:
 
 
 def _run_sql(step: Step) -> None:
-    """A file that is gone has taken its tables with it."""
+    """Execute statements on a database file; if the file no longer exists, do nothing."""
     if not Path(step.path).exists():
         return
     command = [sys.executable, "-m", SQL_PROGRAM, step.path]
-    # A session of its own: Ctrl-C at the terminal does not reach it.
+    # In its own session, the process does not receive Ctrl-C of the terminal.
     ended = subprocess.run(
         command,
         input=step.text or "",
@@ -304,7 +315,7 @@ _DOING = {
 
 
 def put_back(path: Path) -> list[str]:
-    """Carries out a journal if it exists; returns a description of failed steps."""
+    """Execute a journal if it exists; return descriptions of failed steps."""
     if not path.exists():
         return []
     with locked(path.parent):
@@ -318,7 +329,7 @@ def put_back(path: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Argument: the journal's file."""
+    """Execute the journal whose path is the argument, and return the exit code."""
     left = put_back(Path(arguments[0]))
     for problem in left:
         sys.stderr.write(f"not put back: {problem}\n")

@@ -1,1 +1,1 @@
-"""Data of runs: made, loaded, sorted, and kept for the next one."""
+"""Data of runs: generated, loaded, sorted, and cached for later runs."""

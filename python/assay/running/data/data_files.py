@@ -1,4 +1,4 @@
-"""Writes a workload's data to files: tables, or statements as N-Triples or Turtle."""
+"""Writes a workload's data to files: tables, or triples as N-Triples or Turtle."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
     from assay.workloads.contract import Workload
 
 Format = Literal["nt", "ttl", "csv", "parquet"]
-# Files of these are their rows, one after another.
+# Formats whose files are simply their rows, one after another.
 PLAIN: tuple[Format, ...] = ("nt", "ttl")
-# What a file is called while it is written.
+# Suffix of a file while it is written.
 UNFINISHED = ".part"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Sink(Protocol):
-    """A file that rows are written to."""
+    """A file to which rows are written."""
 
     def write(self, batch: pa.RecordBatch) -> object:
         """Add a batch of rows."""
         ...
 
     def close(self) -> None:
-        """Writes the remaining rows and closes the file."""
+        """Write the remaining rows and close the file."""
         ...
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The files that are to be written.
+    """A request for files of a workload's data.
 
     Attributes:
-        scale: Scale of the data. None means the workload's own.
-        form: Format of the files. None means N-Triples for a workload that has triples, else
+        scale: Scale of the data; None means the workload's own.
+        form: Format of the files; None means N-Triples for a workload that has triples, else
             Parquet.
-        directory: Directory for the files. It is created if needed.
-        seed: Seed of the data; None means that of the data that runs load.
+        directory: Directory for the files. The directory is created if needed.
+        seed: Seed of the data; None means the seed of the data that runs load.
         threads: Number of threads that generate rows.
     """
 
@@ -66,11 +66,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that was written.
+    """A written file.
 
     Attributes:
-        rows: Rows of the table, which are statements of N-Triples and subjects of Turtle.
-        checksum: Checksum of the rows, as the record of a run has it.
+        rows: Number of rows of the table: triples in N-Triples, subjects in Turtle.
+        checksum: Checksum of the rows, as in the record of a run.
     """
 
     path: str
@@ -82,7 +82,7 @@ class DataFile:
 
 
 def offered(workload: Workload) -> dict[Format, tuple[str, ...]]:
-    """The tables that a workload has in each format; formats without any are left out."""
+    """Return the tables that a workload has in each format, without formats that have none."""
     facts = workload.facts
     tables: dict[Format, tuple[str, ...]] = {
         "nt": facts.triples,
@@ -94,18 +94,20 @@ def offered(workload: Workload) -> dict[Format, tuple[str, ...]]:
 
 
 def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
-    """Writes one file for each table. If this fails or is stopped, no file is left.
+    """Write one file for each table.
+
+    If writing fails or is stopped, no file is left.
 
     Raises:
-        UsageError: If the workload has no files of that format, the scale or the seed is refused,
-            a file is there already, or the directory cannot be used or has too little room.
+        UsageError: If the workload has no files of that format, the scale or the seed is refused, a
+            file exists already, or the directory cannot be used or is too small.
         RunFailedError: If the disk is full, or a file cannot be written.
     """
     form, facts = _chosen_format(wanted)
     tables = offered(wanted.workload)[form]
     paths = {table: wanted.directory / f"{table}.{form}" for table in tables}
     for table in tables:
-        table_rows(facts, table, 1)  # A scale that is refused leaves no directory.
+        table_rows(facts, table, 1)  # An invalid scale must not create a directory.
     _make_room(wanted.directory, paths, form, facts)
     written = []
     with ExitStack() as undoing:
@@ -149,7 +151,7 @@ def _make_room(
         raise UsageError(f"--out {directory}: {error.strerror}") from error
     if there:
         raise UsageError(f"{there[0]} is there already: remove it, or name another --out")
-    # What the others take depends on how well the rows can be packed.
+    # The size of other formats depends on the compression of the rows.
     needed = sum(estimated_bytes(facts, table) for table in paths) if form in PLAIN else 0.0
     if needed > free:
         raise UsageError(
@@ -182,10 +184,10 @@ def _write(
 
 
 class _Plain:
-    """Rows of one column of text, one after another."""
+    """A file of one column of text, row after row."""
 
     def __init__(self, path: Path, _schema: pa.Schema) -> None:
-        # Batches are megabytes: a buffer would only copy them.
+        # Batches are megabytes, which a buffer would only copy.
         self._file = path.open("wb", buffering=0)
 
     def write(self, batch: pa.RecordBatch) -> None:

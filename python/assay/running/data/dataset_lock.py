@@ -27,7 +27,7 @@ def locked_names(root: Path) -> list[str]:
 
 @contextmanager
 def locked(root: Path, name: str, waiting: Callable[[], None]) -> Iterator[None]:
-    """Holds the lock of a data set; `waiting` is called if another process holds it."""
+    """Hold the lock of a data set; `waiting` is called if another process holds it."""
     file = lock_file(root, name)
     descriptor = _taken(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     if descriptor is None:
@@ -39,7 +39,7 @@ def locked(root: Path, name: str, waiting: Callable[[], None]) -> Iterator[None]
 
 @contextmanager
 def locked_if_free(root: Path, name: str) -> Iterator[bool]:
-    """Holds the lock of an unused data set; yields False if another process uses it."""
+    """Hold the lock of an unused data set; yields False if another process uses it."""
     file = lock_file(root, name)
     descriptor = _taken(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with _held(file, descriptor):
@@ -60,7 +60,7 @@ def _taken(file: Path, operation: int) -> int | None:
         except BaseException:
             os.close(descriptor)
             raise
-        # Who held the lock removed its file: others may have locked a new one by now.
+        # The previous holder deleted its lock file, so other processes may have locked a new one.
         os.close(descriptor)
 
 

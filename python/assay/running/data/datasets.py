@@ -1,10 +1,10 @@
-"""Loaded data, cached per workload content, scale, engine, version, language, and order of loading.
+"""Caches loaded data by workload content, scale, engine, version, language and loading order.
 
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
-of each table as generated, SHA-256 of each file. It is made in a directory beside its place and
-renamed when whole, so an interrupted load leaves nothing that looks like data. Runs work on a copy,
-which is verified while it is made. When one is made, those that were used longest ago are removed
-as far as all together take more space than they may.
+of each table as generated, SHA-256 of each file. A data set is made in a temporary directory and
+renamed when complete, so an interrupted load leaves no incomplete data set. Runs use a copy, which
+is verified while it is made. After a new data set is made, the least recently used ones are removed
+until all fit into their limit.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ FORMAT = 2
 
 
 class DamagedDataError(Exception):
-    """A cached file differs from its manifest."""
+    """Error: a cached file differs from its manifest."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class DatasetKey:
     """The inputs that a data set depends on.
 
     Attributes:
-        generators_version: Version of the generators. None means no generator makes its rows.
-        order: Requested order of rows and tables. Empty means none.
+        generators_version: Version of the generators; None means its rows are not generated.
+        order: Requested order of rows and tables; empty means none.
         foreign_keys: Whether there are foreign keys.
         language: Query language, which decides between tables and triples; None if the workload has
             only one.
@@ -82,7 +82,7 @@ class DatasetKey:
 
     @property
     def name(self) -> str:
-        """Directory name: readable first, unique by its end."""
+        """Return the directory name: a readable part, and a unique suffix."""
         parts = [FORMAT, self.data_hash, self.scale, self.engine, self.version]
         parts += [self.refresh_sets] if self.refresh_sets else []
         parts += [] if self.generators_version is None else [f"rows {self.generators_version}"]
@@ -109,7 +109,7 @@ class DatasetCache:
         self._root = root
         self._waiting = waiting
         self._removed = removed
-        # A limit that is no size is refused before anything is made.
+        # An invalid limit is refused before a data set is made.
         asked_limit_bytes()
 
     def copy_to(
@@ -119,10 +119,10 @@ class DatasetCache:
         make: Callable[[Path], dict[str, Any]],
         house: Callable[[int], None] = lambda _: None,
     ) -> dict[str, Any]:
-        """Copies the data set to `target`, making it first if it is not there; its manifest.
+        """Copy the data set to `target`, making it first if needed; return its manifest.
 
         `make` fills an empty directory and returns the content of the manifest. A damaged data set
-        is made again, once. `house` is called once with the number of bytes before they are copied
+        is made again, once. `house` is called once with the number of bytes, before they are copied
         to the target.
 
         Raises:
@@ -160,7 +160,8 @@ class DatasetCache:
 
     def _make(self, place: Path, make: Callable[[Path], dict[str, Any]]) -> None:
         partial = place.with_name(place.name + PARTIAL)
-        # Only the holder of the lock is here: what an interrupted load or removal left is debris.
+        # Only the holder of the lock is here, so files of an interrupted load or removal are
+        # garbage.
         remove_partial(partial)
         (partial / DATA).mkdir(parents=True)
         shutil.rmtree(place, ignore_errors=True)
@@ -191,7 +192,10 @@ class DatasetCache:
             self._removed(dataset)
 
     def sweep(self) -> None:
-        """Removes files that killed loads left. Current loads hold their lock."""
+        """Remove files that killed loads left.
+
+        Loads in progress hold their lock.
+        """
         for name in sweep(self._root):
             log.info("%s is removed: its process was killed", self._root / name)
 
@@ -209,19 +213,19 @@ def _described(data: Path) -> dict[str, dict[str, Any]]:
 
 
 def _directories(data: Path) -> list[str]:
-    """All directories, empty ones too: some servers do not start without theirs."""
+    """Return all directories, including empty ones, without which some servers do not start."""
     paths = (path for path in data.rglob("*") if path.is_dir() and not path.is_symlink())
     return sorted(str(path.relative_to(data)) for path in paths)
 
 
 def _links(data: Path) -> dict[str, str]:
-    """Symbolic links and what they say; some engines find their tables by them."""
+    """Return symbolic links with their targets; some engines find their tables by them."""
     paths = sorted(path for path in data.rglob("*") if path.is_symlink())
     return {str(path.relative_to(data)): str(path.readlink()) for path in paths}
 
 
 def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
-    """Copies the files of a data set, comparing each with the manifest on the way."""
+    """Copy the files of a data set, comparing each with the manifest."""
     try:
         manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
         files = {name: described["sha256"] for name, described in manifest["files"].items()}
@@ -229,7 +233,7 @@ def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
         links = manifest.get("links", {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedDataError(f"{MANIFEST} cannot be read: {error}") from error
-    # What a database holds is nobody else's business, and some servers insist on it.
+    # Other users must not read a database, and some servers require these permissions.
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in directories:
         (target / name).mkdir(mode=0o700, exist_ok=True)
@@ -259,10 +263,10 @@ def _copy_hashed(source: Path, target: Path) -> str:
 
 
 def _write_back(files: list[Path]) -> None:
-    """Writes files to the disk now, or the kernel does it while queries are timed.
+    """Flush files to disk now, or the kernel does so while queries are timed.
 
-    Side by side: a file system commits those together that wait together, and a server's data are
-    a thousand small files.
+    Files are flushed in parallel: a file system commits waiting files together, and a server's data
+    are a thousand small files.
     """
     with ThreadPoolExecutor(WRITERS) as writers:
         for _ in writers.map(_synced, files):

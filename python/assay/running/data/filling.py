@@ -1,4 +1,4 @@
-"""Fills an engine that runs: tables, rows from the generator, keys, statistics."""
+"""Fills a running engine: tables, rows from the generator, keys, statistics."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Filled:
     """The result of loading.
 
     Attributes:
-        tables: Rows, checksum and seconds of each.
-        rows: Rows of all tables.
+        tables: Rows, checksum and seconds of each table.
+        rows: Number of rows of all tables.
         seconds: Time from the first generated row to the last counted one.
-        client_cpu_s: CPU time of this process meanwhile, which made, encoded and sent them; None
-            where the engine is in this process, too.
+        client_cpu_s: CPU time in which this process generated, encoded and sent the rows; None if
+            the engine is in this process, too.
     """
 
     tables: dict[str, dict[str, Any]]
@@ -44,18 +44,18 @@ class Filled:
     client_cpu_s: float | None
 
     def facts(self) -> dict[str, Any]:
-        """Return it as JSON values: `tables`, and the others as `load`."""
+        """Return the result as JSON values: `tables`, and everything else as `load`."""
         document = asdict(self)
         return {"tables": document.pop("tables"), "load": document}
 
 
 def fill(engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
-    """Generates and loads all tables of `Loading.filling`, or all triples if requested.
+    """Generate and load all tables of `Loading.filling`, or all triples if requested.
 
     Raises:
         EngineError: If the engine refuses a statement or rows.
-        RunFailedError: If rows are missing, there is no room to sort them, or the engine holds
-            none of that kind.
+        RunFailedError: If rows are missing, there is no space to sort them, or the engine does not
+            support that kind of data.
     """
     if filling["language"] == SPARQL:
         return _fill_triples(engine, instance, filling, tell)
@@ -93,7 +93,7 @@ def _fill_tables(
     for number, script in enumerate(filling["setup"]):
         tell("tables", number, len(filling["setup"]), "scripts")
         engine.run_script(instance, script)
-    # Where tables come one after another, what is made of them does, too.
+    # If tables are loaded one after another, their keys are made likewise.
     streams = 1 if filling["load_order"] else filling["streams"]
     at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
     begun_s, begun_cpu_s = time.monotonic(), time.process_time()
@@ -101,7 +101,7 @@ def _fill_tables(
         tables = _load_tables(tell, engine, instance, filling, rows, at_once)
     seconds, cpu_s = time.monotonic() - begun_s, time.process_time() - begun_cpu_s
     if isinstance(engine, HasKeys):
-        # All at once, for the engine knows best which come first.
+        # All statements are passed at once, because the engine knows the best order.
         engine.make_keys(instance, "\n".join(filling["keys"]), streams, tell)
     tell("statistics and checkpoint", 0, None, "")
     engine.finish_load(instance)
@@ -111,7 +111,7 @@ def _fill_tables(
 
 @contextmanager
 def _rows(filling: Mapping[str, Any], threads: int) -> Iterator[dict[str, Rows]]:
-    """The rows of each table, sorted where that is asked for; none is made yet."""
+    """Yield the rows of each table, sorted if requested; no row is generated yet."""
     by = filling["sorted_by"]
     rows: dict[str, Rows] = {
         table: table_rows(filling, table, threads) for table in filling["tables"]
@@ -135,7 +135,7 @@ def _load_tables(
     rows: Mapping[str, Rows],
     at_once: int,
 ) -> dict[str, dict[str, Any]]:
-    # The largest first, so that none is alone at the end.
+    # The largest tables come first, so that none is loaded alone at the end.
     order = filling["load_order"] or sorted(rows, key=lambda table: -rows[table].rows_expected)
     with _telling_rows(tell, list(rows.values())), ThreadPoolExecutor(at_once) as pool:
         loading = {
@@ -145,7 +145,7 @@ def _load_tables(
                 instance,
                 table,
                 rows[table],
-                # Several connections would each write a part of the order.
+                # Several connections would each write only a part of the order.
                 1 if table in filling["sorted_by"] else filling["streams"],
             )
             for table in order
@@ -179,7 +179,7 @@ def _load_table(
 
 @contextmanager
 def _telling_rows(tell: Tell, tables: list[Rows]) -> Iterator[None]:
-    """Tells how many rows were made, meanwhile."""
+    """Report the number of generated rows meanwhile."""
     done = threading.Event()
     telling = threading.Thread(target=_tell_rows, args=(tell, tables, done))
     telling.start()

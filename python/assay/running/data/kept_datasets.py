@@ -1,4 +1,4 @@
-"""Lists the data sets that are kept, and removes those that were used longest ago."""
+"""Lists the cached data sets, and removes the least recently used ones."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ DATASETS = "datasets"
 MANIFEST = "manifest.json"
 PARTIAL = ".partial"
 KEEP_VARIABLE = "ASSAY_CACHE_KEEP"
-# Of the space that there would be without data sets: a run needs a copy of its own, too.
+# Share of the space without data sets; the rest is for copies of runs.
 KEEP_SHARE = 0.5
-BLOCK_BYTES = 512  # of `st_blocks`, whatever the file system's own blocks are
+BLOCK_BYTES = 512  # unit of `st_blocks`, whatever the file system's block size
 
 
 @dataclass(frozen=True)
 class KeptDataset:
-    """A data set that can be used by a run, or made again.
+    """A data set that a run can use, or make again.
 
     Attributes:
         name: Name of its directory: workload, scale, engine, and a digest of all it depends on.
-        bytes: Space that it takes on the disk.
+        bytes: Space on the disk.
         used_s: Time of the last copy for a run, in seconds since 1970.
     """
 
@@ -45,14 +45,14 @@ class KeptDataset:
 
 
 def kept_datasets(root: Path) -> list[KeptDataset]:
-    """Return the data sets below a directory, the one that was used last at the end."""
+    """Return the data sets below a directory, the most recently used last."""
     places = (path for path in _directories(root) if not path.name.endswith(PARTIAL))
     kept = [dataset for dataset in map(_kept, places) if dataset is not None]
     return sorted(kept, key=lambda dataset: dataset.used_s)
 
 
 def note_use(place: Path) -> None:
-    """Note that a data set was used just now."""
+    """Record that a data set was just used."""
     os.utime(place / MANIFEST)
 
 
@@ -67,10 +67,10 @@ def asked_limit_bytes() -> int | None:
 
 
 def limit_bytes(root: Path) -> int:
-    """Return the space that data sets may take together.
+    """Return the space in bytes that all data sets may take together.
 
-    It is the value of `ASSAY_CACHE_KEEP`, or else half of the space that would be free without
-    them.
+    The limit is the value of `ASSAY_CACHE_KEEP`, or else half of the space that would be free
+    without data sets.
 
     Raises:
         UsageError: If `ASSAY_CACHE_KEEP` is not a valid size.
@@ -89,7 +89,10 @@ def space_bytes(root: Path) -> int:
 
 
 def parse_keep(option: str, text: str) -> int:
-    """Return the bytes of a size such as 20GB, or 0. Raises `UsageError`."""
+    """Return the bytes of a size such as 20GB, or 0.
+
+    Raises `UsageError`.
+    """
     size = size_bytes(text)
     if size is None:
         raise UsageError(f"{option} {text}: write a size, such as 20GB, or 0 to keep nothing")
@@ -97,10 +100,10 @@ def parse_keep(option: str, text: str) -> int:
 
 
 def evict(root: Path, keep_bytes: int, spared: str | None = None) -> list[KeptDataset]:
-    """Removes data sets until the others take at most `keep_bytes`; returns those removed.
+    """Remove data sets until the others take at most `keep_bytes`; return the removed ones.
 
-    The first to go is the one that was used longest ago. One that a run copies or makes at this
-    moment stays, and so does the one whose name is `spared`.
+    The least recently used one is removed first. A data set that a run is copying or making stays,
+    and so does the one named `spared`.
     """
     kept = kept_datasets(root)
     total_bytes, removed = sum(dataset.bytes for dataset in kept), []
@@ -114,21 +117,21 @@ def evict(root: Path, keep_bytes: int, spared: str | None = None) -> list[KeptDa
 
 
 def partial_names(root: Path) -> list[str]:
-    """Return the names of data sets that are being made, or were left half made."""
+    """Return the names of data sets that are in progress or incomplete."""
     paths = _directories(root, f"*{PARTIAL}")
     return sorted(path.name.removesuffix(PARTIAL) for path in paths)
 
 
 def sweep(root: Path) -> list[str]:
-    """Removes incomplete data sets and unheld locks, which killed processes left.
+    """Remove incomplete data sets and unheld locks, which killed processes left.
 
     Returns:
-        The names of files and directories that were removed.
+        The result is the names of removed files and directories.
     """
     partial, locks = set(partial_names(root)), set(locked_names(root))
     removed = []
     for name in sorted(partial | locks):
-        # The lock's file goes when it is given back.
+        # Releasing the lock deletes its file.
         with locked_if_free(root, name) as is_free:
             if is_free:
                 removed += [f".{name}.lock"] * (name in locks)
@@ -138,20 +141,21 @@ def sweep(root: Path) -> list[str]:
 
 
 def remove_partial(partial: Path) -> None:
-    """Removes what a killed load left: files, and shared memory of the server that it loaded."""
+    """Remove what a killed load left: files, and shared memory of its server."""
     remove_below(partial)
     shutil.rmtree(partial, ignore_errors=True)
 
 
 def _remove(root: Path, name: str) -> bool:
-    """Removes a data set; False: a run uses it, or it cannot be removed."""
+    """Remove a data set; return False if a run uses it, or it cannot be removed."""
     partial = root / f"{name}{PARTIAL}"
     with locked_if_free(root, name) as is_free:
         if not is_free:
             return False
         try:
             shutil.rmtree(partial, ignore_errors=True)
-            # What is half removed is no data set, and the next sweep removes the rest.
+            # A partly removed directory has the name of an incomplete data set, so the next sweep
+            # removes the rest.
             (root / name).rename(partial)
             shutil.rmtree(partial)
         except OSError as error:
@@ -165,7 +169,7 @@ def _directories(root: Path, pattern: str = "*") -> Iterator[Path]:
 
 
 def _kept(place: Path) -> KeptDataset | None:
-    """Return what is known of a data set; None if it was removed just now."""
+    """Return the facts of a data set; None if it was removed meanwhile."""
     manifest = place / MANIFEST
     try:
         used_s = (manifest if manifest.is_file() else place).stat().st_mtime

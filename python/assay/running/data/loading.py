@@ -1,7 +1,7 @@
 """Fills an engine with a workload's data.
 
-Loading has its own process, because its memory would count in the peaks of queries. An embedded
-engine is loaded in the driver's process only if the run begins in the state after loading.
+Loading has its own process, because its memory would count in the peak memory of queries. An
+embedded engine is loaded in the driver's process only if the run begins in the state after loading.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from assay.running.server.subject import Subject
     from assay.running.telling import Teller
 
-# Where rows are sorted that do not fit into memory, below the instance's directory.
+# Directory below the instance's for sorting rows that do not fit into memory.
 SPILL = "sorting"
 
 
 def loaded_now(fill: Callable[[], dict[str, Any]], pids: Sequence[int]) -> dict[str, Any]:
-    """Return the facts of `fill`, with the processes that have the data in memory, and when."""
+    """Return the facts of `fill`, with the processes that hold the data in memory, and the time."""
     begun_s = time.monotonic()
     loaded = fill()
     ended_ns = time.monotonic_ns()
@@ -38,7 +38,7 @@ def loaded_now(fill: Callable[[], dict[str, Any]], pids: Sequence[int]) -> dict[
 
 
 class Loading:
-    """Loads one run's data; `raw` takes the host's log."""
+    """Loads one run's data; `raw` is the directory of the host's log."""
 
     def __init__(self, asked: Asked, raw: Path, teller: Teller) -> None:
         self._asked = asked
@@ -47,7 +47,7 @@ class Loading:
         self.teller = teller
 
     def fill(self, guardian: Guardian, subject: Subject) -> dict[str, Any]:
-        """Makes and loads all tables; rows, checksum and time of each, and what they are of."""
+        """Make and load all tables; return rows, checksum and time of each, and the origin."""
         job = subject.job() | {"filling": self.filling(guardian)}
         with host(guardian, "load", job, self._log) as loader:
             return self.filled(loader)
@@ -74,7 +74,7 @@ class Loading:
         }
 
     def filled(self, loader: Driver) -> dict[str, Any]:
-        """Follows a loading process to its end, and returns the loaded data's facts."""
+        """Follow a loading process to its end, and return the loaded data's facts."""
         while (message := loader.next())["kind"] != "loaded":
             self._tell(message)
         loaded = {"tables": message["tables"], "load": message["load"]}
@@ -86,7 +86,7 @@ class Loading:
             return keys
         try:
             parts = statements("\n".join(keys), self._asked.dialects)
-        except ValueError:  # There is none, or the engine says what is wrong with them.
+        except ValueError:  # The file is missing, or the engine reports its error.
             return keys
         return [f"{statement};" for statement in order.keys(parts)]
 

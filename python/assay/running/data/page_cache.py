@@ -1,4 +1,4 @@
-"""The page cache under the files of one directory: how much of them it holds, read in, evicted.
+"""The page cache of the files in one directory: its size, reading in, and eviction.
 
 Only these files are affected, and only read permission is needed.
 """
@@ -24,7 +24,7 @@ def files_below(directory: Path) -> list[Path]:
 
 
 def size_bytes(directory: Path) -> int:
-    """Bytes of all files below a directory."""
+    """Return the bytes of all files below a directory."""
     return sum(path.stat().st_size for path in files_below(directory))
 
 
@@ -34,7 +34,7 @@ def resident_bytes(directory: Path) -> int:
 
 
 def evict(directory: Path) -> None:
-    """Writes dirty pages back, then asks the kernel to evict all pages; it may keep some."""
+    """Write dirty pages back, then ask the kernel to evict all pages; it may keep some."""
     for path in files_below(directory):
         with _opened(path) as descriptor:
             os.fsync(descriptor)
@@ -42,7 +42,7 @@ def evict(directory: Path) -> None:
 
 
 def read_in(directory: Path) -> None:
-    """Reads every file from its first byte to its last."""
+    """Read every file from its first byte to its last."""
     buffer = bytearray(READ_BYTES)
     for path in files_below(directory):
         with _opened(path) as descriptor:

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from assay.workloads.generate import Rows
 
 PLACE = "place_of_the_row"
-# What sorting takes of memory that is available; the engine that loads needs some, too.
+# Share of available memory for sorting; the loading engine needs the rest.
 MEMORY_SHARE = 0.25
 MEMORY_MIN_BYTES = 256 << 20
-# Each thread sorts a part in memory of its own; with less it fails, spilled or not.
+# Memory in bytes per thread: with less, each thread's own sort fails, even with spilling.
 BYTES_A_THREAD = 64 << 20
-# Spilled rows in sizes of the rows as Arrow holds them: `tests/unit/test_sorting.py` looks.
+# Size of spilled rows as a multiple of their size in Arrow, which `tests/unit/test_sorting.py`
+# checks.
 SPILLED_SIZES = 1.5
 
 
@@ -45,17 +46,17 @@ class SortedRows:
         self._columns = columns
         self._sorter = sorter
         self._handed_out = 0
-        # An Arrow stream hands on the words of an error, and not the error.
+        # An Arrow stream passes on only the text of an error.
         self.failure: RunFailedError | None = None
 
     @property
     def rows(self) -> int:
-        """Rows that were handed out."""
+        """Return the number of rows handed out so far."""
         return self._handed_out
 
     @property
     def rows_expected(self) -> int:
-        """Rows that there will be, estimated."""
+        """Return the estimated total number of rows."""
         return self._rows.rows_expected
 
     @property
@@ -64,7 +65,7 @@ class SortedRows:
         return self._rows.checksum
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stream, in a capsule; sorting begins when it is first read."""
+        """Return the stream in a capsule; sorting begins at its first read."""
         source = pa.RecordBatchReader.from_stream(self._rows)
         batches = self._sorted(source)
         stream = pa.RecordBatchReader.from_batches(source.schema, batches)
@@ -104,11 +105,11 @@ class SortedRows:
 
 @contextmanager
 def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield the connection that sorts, with files below `spill`, which are gone afterwards.
+    """Yield the connection that sorts, with files below `spill`, which are deleted afterwards.
 
     Args:
         spill: Directory for temporary files.
-        needed_bytes: Estimated memory of the rows that are sorted at once.
+        needed_bytes: Estimated memory of all rows that are sorted at once.
 
     Raises:
         RunFailedError: If the rows fit neither into memory nor onto the disk.
@@ -131,7 +132,7 @@ def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnecti
 
 
 def check_room(needed_bytes: float, memory_bytes: int, spill: Path) -> None:
-    """Refuses a sort that fits neither into memory nor, spilled, onto the disk."""
+    """Refuse a sort that fits neither into memory nor, spilled, onto the disk."""
     spilled_bytes = round(needed_bytes * SPILLED_SIZES)
     free_bytes = shutil.disk_usage(spill).free
     if spilled_bytes > memory_bytes and spilled_bytes > free_bytes:
@@ -143,7 +144,7 @@ def check_room(needed_bytes: float, memory_bytes: int, spill: Path) -> None:
 
 
 def _numbered(source: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """Return the rows with their places, by which ties are broken."""
+    """Return the rows with their positions, which break ties."""
     schema = source.schema.append(pa.field(PLACE, pa.int64()))
 
     def batches() -> Iterator[pa.RecordBatch]:

@@ -1,1 +1,1 @@
-"""Load from several hosts: one plan, shared among drivers that begin together."""
+"""Load from several hosts: drivers share one plan and begin together."""

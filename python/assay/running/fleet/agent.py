@@ -1,4 +1,4 @@
-"""An agent: a worker of Dask that drives a share of a run, or observes its engine.
+"""An agent: a Dask worker that drives a share of a run, or observes its engine.
 
 Invariant: it works for one owner at a time, and stops as soon as that owner is gone.
 """
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("assay.agent")
 
-# Nobody looks at pages of ours: what Dask serves beside its connections is bound to loopback, and
-# has no page.
+# Dask's HTTP server is not used, so it is bound to loopback and has no page.
 HTTP = "127.0.0.1:0"
 QUIET = {
     "distributed.scheduler.http.routes": [],
@@ -60,21 +59,21 @@ QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.gil.enabled": False,
 }
-# Messages that wait for a slow network before a share's thread waits, too.
+# Maximum number of messages that wait for a slow network before the share's thread is blocked.
 WAITING_MAX = 32
 RETRY_S = 1.0
-# After a signal the work is cancelled, and again after so long.
+# Seconds until a task that ignored its cancellation is cancelled again.
 CANCEL_AGAIN_S = 1.0
 
 
 class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no types
-    """Teaches a worker of Dask to drive shares."""
+    """Lets a Dask worker drive shares."""
 
     name = "assay-shares"
     idempotent = True
 
     def setup(self, worker: Worker) -> None:
-        """Adds the handlers of requests from runs."""
+        """Add the handlers of requests from runs."""
         self._busy = False
         worker.handlers[OP_WHO] = self.who
         worker.handlers[OP_CLOCK] = self.clock
@@ -86,15 +85,15 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
         return whose()
 
     async def clock(self) -> int:
-        """CLOCK_MONOTONIC of this host, in ns."""
+        """Return CLOCK_MONOTONIC of this host in ns."""
         return time.monotonic_ns()
 
     async def drive(self, comm: Comm, job: dict[str, Any]) -> object:
-        """Drives one share; the connection is its own until it has ended."""
+        """Drive one share; the connection serves only this share until it has ended."""
         return await self._serve(comm, lambda post: Driving(job, post))
 
     async def observe(self, comm: Comm, job: dict[str, Any]) -> object:
-        """Observes the engine on this host; the connection is the probes' until they have ended."""
+        """Observe the engine on this host; the connection serves only these probes."""
         return await self._serve(comm, lambda post: Observing(job, post))
 
     async def _serve(self, comm: Comm, begin: Callable[[Post], Work]) -> object:
@@ -111,7 +110,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
 
 
 class _Served:
-    """One piece of work and the connection to its owner."""
+    """The work that an agent does for an owner, and the connection to that owner."""
 
     def __init__(self, comm: Comm) -> None:
         self._comm = comm
@@ -137,7 +136,7 @@ class _Served:
             await asyncio.to_thread(work.join, CANCEL_PATIENCE_S)
 
     async def _drain(self, writing: asyncio.Task[None]) -> None:
-        """Write the messages that wait; the owner closes when it has the last one."""
+        """Write the queued messages; the owner closes the connection after the last one."""
         joined = asyncio.create_task(self._waiting.join())
         await asyncio.wait({joined, writing}, timeout=SILENCE_S, return_when="FIRST_COMPLETED")
         joined.cancel()
@@ -155,7 +154,7 @@ class _Served:
                 self._waiting.task_done()
 
     def _post(self, message: dict[str, Any]) -> bool:
-        """Post a message from the work's thread; wait while many messages are queued."""
+        """Queue a message from the work's thread; wait while the queue is full."""
         if self._gone:
             return False
         put = asyncio.run_coroutine_threadsafe(self._waiting.put(message), self._loop)
@@ -175,7 +174,7 @@ def serve(
     listen: bool,
     tell: Callable[[str], None],
 ) -> None:
-    """Serve as an agent, or with `listen` as the meeting place of agents and runs, until a signal.
+    """Serve as an agent, or with `listen` as the meeting place, until a signal.
 
     Raises:
         RunFailedError: If the address cannot be bound, or another agent has the name.
@@ -195,7 +194,7 @@ async def _until_signal(role: Any) -> None:  # noqa: ANN401 - a coroutine of eit
     signalled = asyncio.ensure_future(stopped.wait())
     await asyncio.wait({task, signalled}, return_when=asyncio.FIRST_COMPLETED)
     signalled.cancel()
-    # Dask, where it is closing already, takes a cancellation and goes on.
+    # While Dask is closing, it may ignore a cancellation.
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
@@ -204,7 +203,7 @@ async def _until_signal(role: Any) -> None:  # noqa: ANN401 - a coroutine of eit
 
 
 def scheduler_at(meeting: Meeting, security: Security) -> Scheduler:
-    """A scheduler that is not started yet, bound to the one address that is named."""
+    """Return a scheduler that is not started yet, bound only to the given address."""
     return Scheduler(
         protocol=meeting.scheme,
         host=meeting.host,
@@ -219,7 +218,7 @@ async def _meet(meeting: Meeting, security: Security, tell: Callable[[str], None
     try:
         scheduler = await scheduler_at(meeting, security)
     except (OSError, RuntimeError) as error:
-        # Dask wraps what the system said.
+        # Dask wraps the system's error in its own.
         why = error.__cause__ or error
         raise RunFailedError(f"{meeting.address} cannot be listened at: {why}") from error
     try:
@@ -232,7 +231,7 @@ async def _meet(meeting: Meeting, security: Security, tell: Callable[[str], None
 async def _join(
     meeting: Meeting, security: Security, name: str | None, tell: Callable[[str], None]
 ) -> None:
-    """Joins, again and again: the place may be there later, or come back."""
+    """Join the meeting place, retrying because it may start later or come back."""
     waiting = False
     while True:
         try:
@@ -288,7 +287,7 @@ async def _work(
 
 
 def main() -> int:
-    """Serve one run of this host: arguments are address, name and folder of credentials."""
+    """Serve one run of this host; the arguments are address, name and folder of credentials."""
     from assay.running.fleet.asked import parse_meeting, security
 
     address, name, credentials = sys.argv[1:]

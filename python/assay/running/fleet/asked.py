@@ -1,6 +1,6 @@
-"""Parses `--fleet` and the address of `assay agent`, and checks who may be reached how.
+"""Parses `--fleet` and the address of `assay agent`, and checks the security of connections.
 
-Invariant: every address is reached with TLS, or by explicit permission.
+Every address is reached with TLS, or by explicit permission.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.workloads.contract import Workload
 
 PLAIN, ENCRYPTED = "tcp", "tls"
-# Local agents at most: more of them than this share CPUs to no purpose.
+# Maximum number of local agents: more would only share the same CPUs.
 LOCAL_MAX = 64
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 
@@ -39,7 +39,7 @@ class Meeting:
 
     Attributes:
         scheme: `tcp` or `tls`.
-        host: Name or address.
+        host: Name or address of the host.
         port: Port of the meeting place.
     """
 
@@ -55,7 +55,7 @@ class Meeting:
 
     @property
     def is_loopback(self) -> bool:
-        """True if only this host can reach the address."""
+        """Return True if only this host can reach the address."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -67,8 +67,8 @@ class Fleet:
     """The requested hosts of a fleet.
 
     Attributes:
-        hosts: Number of hosts. None means all that have joined.
-        meeting: Address of the meeting place. None means agents that the run starts on this host.
+        hosts: Number of hosts; None means all that have joined.
+        meeting: Address of the meeting place; None means agents that the run starts on this host.
     """
 
     hosts: int | None
@@ -81,7 +81,7 @@ class EngineHost:
 
     Attributes:
         name: Name of the agent on that host.
-        pids: The engine's processes on that host. Empty means the process that listens on the
+        pids: The engine's processes on that host; empty means the process that listens on the
             server's port.
     """
 
@@ -90,7 +90,7 @@ class EngineHost:
 
 
 def parse_fleet(text: str) -> Fleet:
-    """The meaning of `--fleet`: `3`, `tcp://HOST:PORT` or `3@tcp://HOST:PORT`.
+    """Return the fleet requested by `--fleet`: `3`, `tcp://HOST:PORT` or `3@tcp://HOST:PORT`.
 
     Raises:
         UsageError: If the text does not have one of these forms.
@@ -113,7 +113,7 @@ def parse_fleet(text: str) -> Fleet:
 
 
 def parse_meeting(text: str, who: str) -> Meeting:
-    """An address such as `tcp://127.0.0.1:8786` or `tls://driver-1:8786`.
+    """Return the meeting place at an address such as `tcp://127.0.0.1:8786`.
 
     Raises:
         UsageError: If the text is not a valid address.
@@ -144,16 +144,16 @@ def parse_engine_host(text: str | None) -> EngineHost | None:
 
 
 def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool) -> None:
-    """Refuses connections that others could read or use, unless they are allowed.
+    """Refuse connections that others could read or use, unless they are allowed.
 
     Args:
-        meeting: The address.
-        tls: The directory with certificates; None if not given.
+        meeting: Address of the meeting place.
+        tls: Directory with certificates; None if not given.
         prefix: Prefix of the options: `--fleet-` or `--`.
-        plain: Whether it is allowed.
+        plain: Whether unencrypted connections are allowed.
 
     Raises:
-        UsageError: If the address and the options do not go together.
+        UsageError: If the address contradicts the options.
     """
     if meeting.scheme == ENCRYPTED and tls is None:
         raise UsageError(f"{meeting.address} takes certificates: name them with {prefix}tls DIR")
@@ -169,10 +169,10 @@ def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool
 
 
 def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
-    """Refuses a fleet for runs that only a single driver supports.
+    """Refuse a fleet for runs that only a single driver supports.
 
     Raises:
-        UsageError: If the run does not support a fleet. The message says what to change.
+        UsageError: If the run does not support a fleet. The error message says what to change.
     """
     if request.fleet is None:
         return
@@ -216,7 +216,7 @@ def _check_engine_host(request: RunRequest) -> None:
 
 
 def tls_directory(text: str, prefix: str) -> Path:
-    """A directory with the certificates that `security` takes.
+    """Return a directory with the certificates that `security` needs.
 
     Raises:
         UsageError: If a file cannot be read.

@@ -1,8 +1,8 @@
-"""Clocks of other hosts: offset from this host's clock, its uncertainty and its drift.
+"""Estimates other hosts' clocks: offset from this host's clock, its uncertainty and its drift.
 
-It uses exchanges like NTP (RFC 5905, sections 8 and 10). Of several, the shortest exchange is the
-most exact. The error of its offset is at most half of its duration, even if the two directions
-differ.
+The clocks are compared by exchanges like NTP (RFC 5905, sections 8 and 10). Of several exchanges,
+the shortest is the most exact. The error of its offset is at most half of its duration, even if the
+two directions differ.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PPM = 1e6
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request for the time: CLOCK_MONOTONIC in ns, ours before and after, theirs in between."""
+    """One request for the time: CLOCK_MONOTONIC in ns here before and after, there in between."""
 
     sent_ns: int
     theirs_ns: int
@@ -28,18 +28,18 @@ class Exchange:
 
     @property
     def delay_ns(self) -> int:
-        """The round trip time in ns."""
+        """Return the round trip time in ns."""
         return self.received_ns - self.sent_ns
 
 
 @dataclass(frozen=True)
 class Offset:
-    """The offset of another clock from ours at a moment.
+    """The offset of another host's clock from this host's clock at one moment.
 
     Attributes:
-        at_ns: The moment on our clock.
-        offset_ns: Their clock minus ours.
-        uncertainty_ns: The true one is not further away than this.
+        at_ns: Time on this host's clock.
+        offset_ns: The other clock minus this host's clock.
+        uncertainty_ns: Maximum error of the offset.
         exchanges: Number of exchanges.
     """
 
@@ -50,7 +50,7 @@ class Offset:
 
 
 def estimated(exchanges: Sequence[Exchange]) -> Offset:
-    """The offset by the exchange that took least time. There must be one."""
+    """Return the offset from the shortest of at least one exchange."""
     best = min(exchanges, key=lambda exchange: exchange.delay_ns)
     middle_ns = (best.sent_ns + best.received_ns) // 2
     uncertainty_ns = (best.delay_ns + 1) // 2 + 1
@@ -62,9 +62,9 @@ class ClockOf:
     """The clock of one host over a run.
 
     Attributes:
-        before: As measured before the first phase.
-        after: As measured after the last; None means nobody answered any more.
-        same: Whether it is the very clock of the run, so that nothing has to be measured.
+        before: Offset before the first phase.
+        after: Offset after the last phase; None if the host no longer answered.
+        same: Whether it is the same clock as the run's, so that nothing is measured.
     """
 
     before: Offset
@@ -81,7 +81,7 @@ class ClockOf:
 
     @property
     def slope(self) -> float:
-        """The rate at which their clock gains on ours, as a share of time."""
+        """Return the rate at which the other clock gains on this host's, as a share of time."""
         if self.after is None or self.after.at_ns <= self.before.at_ns:
             return 0.0
         return (self.after.offset_ns - self.before.offset_ns) / (
@@ -97,18 +97,18 @@ class ClockOf:
         return both_ns / (self.after.at_ns - self.before.at_ns)
 
     def theirs_ns(self, ours_ns: int) -> int:
-        """A moment of our clock on theirs, as far as is known before the run has ended."""
+        """Return a time of this host's clock on the other clock, from the first measurement."""
         return ours_ns if self.same else ours_ns + self.before.offset_ns
 
     def ours_ns(self, theirs_ns: int) -> int:
-        """A moment of their clock on ours."""
+        """Return a time of the other clock on this host's clock."""
         if self.same:
             return theirs_ns
         plain_ns = theirs_ns - self.before.offset_ns
         return plain_ns - round(self.slope * (plain_ns - self.before.at_ns))
 
     def ours(self, theirs: pl.Series) -> pl.Series:
-        """Moments of their clock on ours; null stays null."""
+        """Return times of the other clock on this host's clock; null stays null."""
         if self.same:
             return theirs
         plain = theirs - self.before.offset_ns

@@ -1,7 +1,7 @@
-"""The messages between owner and agent of a fleet: their names, intervals, identities.
+"""Messages between owner and agent of a fleet: their names, intervals, identities.
 
-All messages of ours are plain values, of which nothing is executed. After `OP_DRIVE` the
-connection is the share's alone:
+Assay's messages are plain values, which are never executed as code. After `OP_DRIVE` the connection
+serves only the share:
 
     owner   {kind: "go" | "begin" | "cancel" | "plan", facts}     handed on to the driver's host
     agent   {kind: "told", message}                               what the driver's host told
@@ -9,7 +9,7 @@ connection is the share's alone:
             {kind: "alive"}                                       several times a second
             {kind: "failed", message, exit_code}                  the share has ended early
 
-and after `OP_OBSERVE` it is that of probes on the engine's host:
+After `OP_OBSERVE` it serves only the probes on the engine's host:
 
     owner   {kind: "go" | "cancel"}                               begin, and end
     agent   {kind: "told", message}                               `ready`, `begun`, then `observed`
@@ -33,7 +33,7 @@ GATE, PROGRESS, DRIVEN, PLANNED = "gate", "progress", "driven", "planned"
 READY, BEGUN, OBSERVED = "ready", "begun", "observed"
 GO, BEGIN, CANCEL = "go", "begin", "cancel"
 
-# Streams of a driver, with the columns that are moments of its host's clock.
+# Streams of a driver, with the columns that are times on its host's clock.
 STREAMS: dict[str, tuple[str, ...]] = {
     "events": ("scheduled_ns", "started_ns", "finished_ns"),
     "statements": ("started_ns", "finished_ns"),
@@ -44,19 +44,19 @@ STREAMS: dict[str, tuple[str, ...]] = {
     "tasks": ("time_ns",),
 }
 HOST_LOG = "host-drive.log"
-# Probes that observe a host by itself, and have streams with this column.
+# Probes that observe a host itself; their streams have this time column.
 HOST_PROBES = ("disks", "neighbours", "processes", "system", "waits")
 HOST_TIMES = ("time_ns", "seen_ns")
 
-# An agent sends along what was written so often, which is less than is lost with a host that dies.
+# Seconds between transfers of new data by an agent; this much is lost if its host dies.
 TELL_INTERVAL_S = 0.25
-# A host that said nothing for so long is taken for dead: its load is not known any more.
+# Seconds of silence after which a host counts as dead, because its load is no longer known.
 SILENCE_S = 10.0
 CHUNK_BYTES = 1 << 20
 
 
 def whose() -> dict[str, Any]:
-    """Return an agent's identity, and what it shares: clock, loopback, process numbers."""
+    """Return an agent's identity, and what it shares with others: clock, loopback, pids."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return {
         "host": socket.gethostname(),

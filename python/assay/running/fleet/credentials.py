@@ -1,7 +1,7 @@
-"""Makes the certificate by which a run and agents of its own know each other.
+"""Makes the certificate by which a run and its own agents authenticate each other.
 
-It is made anew for each run, and goes with the run's private folder. Who cannot read its key
-cannot speak to the run's scheduler or to its agents.
+A new certificate is made for each run, and deleted with the run's private folder. A process that
+cannot read its key cannot connect to the run's scheduler or agents.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ FOLDER = "fleet-tls"
 
 
 def write_credentials(private: Path) -> Path:
-    """Write a new certificate below a folder and return its folder, as `security` takes it.
+    """Write a new certificate below a folder; return its folder for `security`.
 
-    Both are readable by their owner only: folder 0700, files 0600.
+    Only their owner can read them: the folder has mode 0700, files 0600.
     """
     from distributed.security import Security
 
     made = Security.temporary()
     folder = private / FOLDER
     folder.mkdir(mode=0o700)
-    # A certificate that signed itself is its own authority.
+    # A self-signed certificate is its own authority.
     texts = (made.tls_ca_file, made.tls_scheduler_cert, made.tls_scheduler_key)
     for name, text in zip(TLS_FILES, texts, strict=True):
         _write_private(folder / name, text)

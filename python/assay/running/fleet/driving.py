@@ -1,6 +1,6 @@
-"""One host's share of a run, on the agent's side: a driver's host, and what it writes sent along.
+"""Drives one host's share of a run on the agent's side, and sends its data to the owner.
 
-Invariant: the load stops when the owner disconnects.
+The load stops when the owner disconnects.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from assay.running.processes.launcher import Guardian
 
 LOOK_S = 0.05
-# How long a driver that was asked to end may take to write what it saw.
+# Maximum seconds for a driver to write its data after it was told to end.
 CANCEL_PATIENCE_S = 20.0
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Driving(Work):
-    """A share of a load, with the job of the driver's host without its directories."""
+    """A share of a load, with the job of the driver's process without its directories."""
 
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:
         job = self._job | {"raw_dir": str(raw)}
         if "address" not in job:
-            # An engine without data lives in each driver.
+            # An engine without data runs in each driver.
             job |= {name: str(guardian.directory / name) for name in ("data", "scratch")}
         with host(guardian, "drive", job, raw / HOST_LOG) as driver:
             try:
@@ -55,7 +55,7 @@ class Driving(Work):
                 self._send_files(raw)
 
     def _play(self, driver: Host, raw: Path) -> None:
-        """Hands words on in both directions until the driver has nothing left to tell."""
+        """Forward messages in both directions until the driver has sent all of its own."""
         last = PLANNED if self._job["plans"] else DRIVEN
         give_up_s: float | None = None
         while True:
@@ -89,13 +89,13 @@ class Driving(Work):
         self._post({"kind": TOLD, "message": message})
 
     def _send_streams(self, raw: Path) -> bool:
-        """Sends what streams grew by since; False: nobody listens."""
+        """Send new data of streams; return False if the owner disconnected."""
         return all(
             self._send_growth(raw / f"{name}.arrows", STREAM, name) for name in STREAMS
         ) and self._send_growth(raw / HOST_LOG, FILE, HOST_LOG)
 
     def _send_files(self, raw: Path) -> None:
-        """Sends what is written once: rows of results, plans."""
+        """Send files that are written once: rows of results, plans."""
         for path in _files(raw):
             if not self._send_growth(path, FILE, str(path.relative_to(raw))):
                 return
@@ -107,13 +107,13 @@ def _is_last(message: dict[str, Any]) -> bool:
 
 def _files(raw: Path) -> Iterator[Path]:
     for directory in ("results", "plans"):
-        # What ends in `.partial` was not finished.
+        # Files that end with `.partial` are incomplete.
         files = (path for path in (raw / directory).rglob("*") if path.is_file())
         yield from sorted(path for path in files if path.suffix != ".partial")
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """CPU time that a process has used so far; None if it is gone."""
+    """Return the CPU seconds that a process has used so far; None if it ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,6 +1,6 @@
 """Presents a fleet as one driver: requests go to all hosts, and answers are merged.
 
-Invariant: after the start, a lost host is recorded as an outcome, and the others continue.
+After the start, a lost host is recorded as an outcome, and the others continue.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ if TYPE_CHECKING:
     from assay.running.fleet.meeting import Agent, Agents
     from assay.running.server.subject import Subject
 
-# From when all are known to be ready until they begin: a word takes much less to arrive.
+# Seconds between the readiness of all hosts and their start; a message takes much less.
 BEGIN_AFTER_S = 0.25
-# How the share of a host may end.
+# Possible ends of a host's share.
 DONE, STOPPED, DIED, BROKE = "done", "stopped", "died", "failed"
 
 
 @dataclass
 class _Member:
-    """One host of the fleet, as far as is known."""
+    """The known state of one host of the fleet."""
 
     number: int
     agent: Agent
@@ -79,12 +79,12 @@ class _Member:
 
     @property
     def lost(self) -> bool:
-        """True if the host was lost before it had reported everything."""
+        """Return True if the host was lost before it had reported everything."""
         return self.ended is not None and self.ended["how"] in (DIED, BROKE)
 
     @property
     def drives(self) -> bool:
-        """True if the host is still driving its load."""
+        """Return True if the host is still driving its load."""
         return self.report is None and not self.lost
 
 
@@ -117,15 +117,15 @@ class FleetDriver:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Driver's processes on this host, once they are ready."""
+        """Return the drivers' pids on this host, once they are ready."""
         return tuple(member.ready["pid"] for member in self._here if member.ready is not None)
 
     def start(self) -> None:
-        """Gives each host its share."""
+        """Give each host its share."""
         for member in self._members:
             (member.directory / RESULTS_DIR).mkdir(parents=True)
             own = {
-                # Processes of the engine are looked at on their own host.
+                # The engine's processes are metered on their own host.
                 "metered": None,
                 "reads_of": None,
                 "probed_s": None,
@@ -136,7 +136,7 @@ class FleetDriver:
             self._agents.drive(member.number, self._job | own)
 
     def send(self, kind: str, **facts: object) -> None:
-        """Sends a message to all hosts; requests for plans go only to the first."""
+        """Send a message to all hosts; requests for plans go only to the first."""
         if kind == GO:
             self._going = True
         asked = self._members[:1] if kind == "plan" else self._members
@@ -152,7 +152,7 @@ class FleetDriver:
         return message
 
     def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """Return the next message of all hosts together; None if nothing came in time."""
+        """Return the next message of all hosts together; None if there was none in time."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             rest_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
@@ -165,12 +165,12 @@ class FleetDriver:
                 return answer
 
     def close(self) -> None:
-        """Ends the connections to all hosts and records their outcome in every case."""
+        """Close the connections to all hosts, and always record their outcomes."""
         for member in self._members:
             self._agents.leave(member.number)
         if not self._merged:
             self._merge()
-        # Plans come when the load is over.
+        # Plans arrive after the load has ended.
         merge_files([member.directory for member in self._members], self._run.raw)
         shutil.rmtree(self._run.raw / FLEET_DIR, ignore_errors=True)
 
@@ -224,7 +224,7 @@ class FleetDriver:
         return self._members[0].ready
 
     def _open_gate(self) -> None:
-        """Once all that still drive are before the next phase, says when it begins."""
+        """Announce the start of the next phase, once all driving hosts wait for it."""
         waiting = [member for member in self._members if member.drives]
         if not waiting or any(member.gate != waiting[0].gate for member in waiting):
             return
@@ -249,10 +249,10 @@ class FleetDriver:
         return progress | {"ended": ended, "begun_s": begun_ns / NS_PER_S}
 
     def _gone(self, member: _Member, how: str, reason: str) -> dict[str, Any] | None:
-        """A host that told all it had to tell may go; another's load has ended with it."""
+        """Handle a host's end: normal after its last message, a loss of its load before."""
         self._agents.leave(member.number)
         if member.ended is not None:
-            # The plans that the first one was asked for will not come.
+            # The plans requested from the first host will not arrive.
             asked = self._job["plans"] and member is self._members[0]
             if asked and self._merged:
                 return {"kind": PLANNED, "error": f"the host {member.agent.name} went away"}
@@ -273,7 +273,7 @@ class FleetDriver:
         self._note()
 
     def _driven(self) -> dict[str, Any] | None:
-        """The report of all, once each has ended in one way or another."""
+        """Return the combined report, once the share of each host has ended."""
         if self._merged or any(member.drives for member in self._members):
             return None
         for member in self._members:
@@ -283,7 +283,7 @@ class FleetDriver:
         return {"kind": DRIVEN, "report": report, "probes": {}, "mixes": None}
 
     def _merge(self) -> dict[str, Any]:
-        """Merge the records of all hosts into one; the streams of each are gone then."""
+        """Merge the records of all hosts into one, deleting the streams of each."""
         self._merged = True
         parts = [
             AgentPart(member.directory, member.number, member.clock, member.report)
@@ -301,7 +301,7 @@ class FleetDriver:
         return report
 
     def _count(self, member: _Member, events: pl.DataFrame) -> None:
-        """Note which operations of a lost host are known, and which are not."""
+        """Record which operations of a lost host are known, and which are not."""
         recorded = events.filter(
             pl.col("session").is_between(member.share.start, member.share.stop, closed="left")
         ).height
@@ -311,13 +311,13 @@ class FleetDriver:
         lost = member.lost
         member.ended |= {
             "recorded_operations": recorded,
-            # The driver's number counts what ended; those of the moment before were not sent yet.
+            # The driver counts ended operations; those of the last moment were not sent yet.
             "lost_operations": max(0, member.operations_ended - recorded) if lost else 0,
             "under_way_max": len(member.share) if lost else 0,
         }
 
     def _note_cpu(self, member: _Member, phase: str, message: dict[str, Any]) -> None:
-        """Note the CPU time that a host's processes had used at a phase, or at the end."""
+        """Record the CPU time that a host's processes had used at a phase, or at the end."""
         if message["cpu_s"]["driver"] is not None:
             member.cpu_s[phase] = message["cpu_s"]
 
@@ -341,7 +341,7 @@ class FleetDriver:
         }
 
     def _cpu_by_phase(self, member: _Member, whose: str) -> dict[str, float]:
-        """CPU time of a process in each phase that its host came through."""
+        """Return the CPU seconds of a process in each phase that its host completed."""
         edges = [*self._phases, ""]
         return {
             phase: member.cpu_s[after][whose] - member.cpu_s[phase][whose]
@@ -354,7 +354,7 @@ class FleetDriver:
 def fleet_driver(
     agents: Agents, subject: Subject, job: dict[str, Any], run: RunWriter
 ) -> Iterator[FleetDriver]:
-    """All hosts with their shares; they have ended, and what they saw is kept, when it is left."""
+    """Yield all hosts with their shares; at the end of the block, these end and data are merged."""
     driver = FleetDriver(agents, subject, job, run)
     try:
         driver.start()
@@ -369,7 +369,7 @@ def _clock(member: _Member) -> ClockOf:
 
 
 def _check_reach(member: _Member, ours: dict[str, Any], subject: Subject) -> None:
-    """Refuses hosts that could not reach the engine."""
+    """Refuse hosts that could not reach the engine."""
     elsewhere = member.agent.who["network"] != ours["network"]
     if elsewhere and "address" in subject.reached and not subject.reachable:
         raise RunFailedError(

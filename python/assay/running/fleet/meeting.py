@@ -1,6 +1,6 @@
-"""Meeting the agents of a fleet: who they are, connections to them, their clocks.
+"""Connects to the agents of a fleet: their identities, connections and clocks.
 
-One thread with its own event loop does all work with Dask. A run calls it and waits.
+One thread with its own event loop does all work with Dask. A run calls the loop and waits.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ log = logging.getLogger(__name__)
 
 AGENT = [sys.executable, "-m", "assay.running.fleet.agent"]
 AGENT_GRACE_S = 15.0
-# How long hosts may take to join, and one of them to answer.
+# Maximum seconds for hosts to join, and for one host to answer.
 JOINING_S, ANSWERING_S = 30.0, 10.0
 LOOK_S = 0.1
 EXCHANGES, EXCHANGE_PAUSE_S = 40, 0.005
-# The number of the agent that drives nothing, and is where the engine is.
+# Number of the agent that only observes, on the engine's host.
 ENGINE_HOST = -1
 
 
@@ -83,16 +83,16 @@ class Agent:
 class Agents:
     """The agents of one run, and the event loop that communicates with them.
 
-    `met` are those that drive, by their numbers; `engine_host` is the one that observes the engine,
-    where one does, and its number is `ENGINE_HOST`. `inbox` has a pair for each message of a share:
-    the host's number and the message, or None when the host is gone. `observed` has what comes of
-    the engine's host, likewise.
+    `met` are the agents that drive, by number. `engine_host` is the agent that observes the engine,
+    if there is one; its number is `ENGINE_HOST`. `inbox` has a pair for each message of a share:
+    the host's number and the message, or None after the host is lost. `observed` has the messages
+    of the engine's host in the same form.
     """
 
     def __init__(self, safety: Security) -> None:
         self.met: list[Agent] = []
         self.engine_host: Agent | None = None
-        # How an agent that this run started has ended; None while all of them run.
+        # Returns how an agent that this run started has ended; None while all run.
         self.last_words: Callable[[], str | None] = lambda: None
         self.inbox: queue.SimpleQueue[tuple[int, dict[str, Any] | None]] = queue.SimpleQueue()
         self.observed: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -106,34 +106,40 @@ class Agents:
         self._thread.start()
 
     def run(self, doing: Coroutine[Any, Any, T]) -> T:
-        """Does something on the loop and waits for it."""
+        """Run a coroutine on the loop and return its result."""
         return asyncio.run_coroutine_threadsafe(doing, self._loop).result()
 
     def close(self) -> None:
-        """Leaves all agents, which end their shares for it, and ends the loop."""
+        """Disconnect from all agents, which then end their shares, and end the loop."""
         self.leave_all()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def drive(self, number: int, job: dict[str, Any]) -> None:
-        """Gives the agent of a host its share. Raises `RunFailedError` if it is gone."""
+        """Give the agent of a host its share.
+
+        Raises `RunFailedError` if the agent is not connected.
+        """
         self.run(self._ask_for(number, OP_DRIVE, job))
 
     def observe(self, job: dict[str, Any]) -> None:
-        """Has the agent on the engine's host observe it. Raises `RunFailedError` if it is gone."""
+        """Have the agent on the engine's host observe it.
+
+        Raises `RunFailedError` if the agent is not connected.
+        """
         self.run(self._ask_for(ENGINE_HOST, OP_OBSERVE, job))
 
     def say(self, number: int, kind: str, **facts: object) -> None:
-        """Sends a message to the driver of a host, if the host is still connected."""
+        """Send a message to the driver of a host, if the host is still connected."""
         self.run(self._say(number, {"kind": kind, "facts": facts}))
 
     def leave(self, number: int) -> None:
-        """Talks to a host no more."""
+        """Disconnect from a host."""
         self.run(self._leave_one(number))
 
     def leave_all(self) -> None:
-        """Ends all connections."""
+        """Disconnect from all hosts."""
         self.run(self._leave())
 
     def clock(self, number: int) -> Offset | None:
@@ -143,9 +149,9 @@ class Agents:
     async def meet(
         self, meeting: Meeting, wanted: int | None, engine_host: str | None, tell: Teller
     ) -> None:
-        """Waits until enough agents are connected, including the one on the engine's host.
+        """Wait until enough agents are connected, including the one on the engine's host.
 
-        `wanted` drive; None means as many as there are, one at least.
+        `wanted` agents drive; None means all that there are, at least one.
 
         Raises:
             RunFailedError: If agents are missing after the timeout, or one that this run started
@@ -262,7 +268,7 @@ class Agents:
     async def _say(self, number: int, message: dict[str, Any]) -> None:
         comm = self._comms.get(number)
         if comm is not None:
-            # Its end is heard by whoever reads from it.
+            # The reader of the connection is notified of its end.
             with contextlib.suppress(OSError):
                 await comm.write(message)
 
@@ -285,8 +291,8 @@ def gathered(
 ) -> Iterator[Agents | None]:
     """Yield the agents of a run's fleet. Agents that the run started end with the block.
 
-    The result is None if no fleet is asked for. Without a guardian nothing is driven, and only the
-    agent on the engine's host is waited for.
+    The result is None if no fleet is requested. Without a guardian there is no load, and only the
+    agent on the engine's host is awaited.
 
     Raises:
         RunFailedError: If agents are missing after the timeout.
@@ -311,14 +317,14 @@ def gathered(
                 wanted = 0 if guardian is None else asked.hosts
                 agents.run(agents.meet(meeting, wanted, name, teller))
                 yield agents
-                # Shares end with their connections, before agents of our own do.
+                # Shares end with their connections, before agents of this run end.
                 agents.leave_all()
         finally:
             agents.close()
 
 
 def _credentials(request: RunRequest, asked: Fleet, guardian: Guardian | None) -> Path | None:
-    """Return the folder of certificates: the one that is named, or a new one for own agents."""
+    """Return the folder of certificates: the requested one, or a new one for the run's agents."""
     if asked.meeting is None:
         assert guardian is not None  # noqa: S101 - an observation names a place
         return write_credentials(guardian.directory)
@@ -339,10 +345,10 @@ def _place(
     try:
         meeting = Meeting(ENCRYPTED, "127.0.0.1", scheduler.port)
         for number in range(asked.hosts or 1):
-            # One by one: what was started ends even where the next one cannot be.
+            # Each child is registered at once, so that it ends even if the next one cannot start.
             child = guardian.start(
                 [*AGENT, meeting.address, f"agent-{number}", str(tls)],
-                # What it keeps aside goes with the run, however the agent ends.
+                # Temporary files of an agent are deleted with the run, however the agent ends.
                 env=os.environ | {"TMPDIR": str(guardian.directory)},
                 cwd=guardian.directory,
                 log=raw / f"agent-{number}.log",
@@ -358,7 +364,7 @@ def _place(
 
 
 def _last_words(guardian: Guardian, children: Sequence[Child], raw: Path) -> str | None:
-    """Return how the first of our own agents that has ended did so; None while all run."""
+    """Return how the first of the run's own agents to end did so; None while all run."""
     for number, child in enumerate(children):
         ended = guardian.wait(child, 0.0)
         if ended is not None:

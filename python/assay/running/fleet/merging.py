@@ -1,7 +1,7 @@
 """Merges the records of several drivers: streams on the run's clock, one report.
 
-Invariant: an operation's rows in all streams have the same number, and no two operations have one.
-Rows of a host stay in their order, host after host.
+An operation has the same number in all streams, and no two operations share a number. Rows of a
+host stay in order, and hosts follow each other.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class AgentPart:
 
 
 def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
-    """Appends a received part of a stream or file to the earlier parts.
+    """Append a received part of a stream or file to the earlier parts.
 
     Raises:
         RunFailedError: If the file name leads outside of the directory.
@@ -62,7 +62,7 @@ def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
 def merge_streams(
     parts: Sequence[AgentPart], raw: Path, streams: Mapping[str, Sequence[str]] = STREAMS
 ) -> None:
-    """Writes the streams of all parts to `raw`; incomplete streams are read to their last batch.
+    """Write the streams of all parts to `raw`; incomplete streams are read to their last batch.
 
     Args:
         parts: Parts in the order of their rows.
@@ -83,9 +83,9 @@ def merge_streams(
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Yield the complete batches of a stream, up to its end or its cut.
+    """Yield the complete batches of a stream, up to its end or truncation.
 
-    A stream without rows gives one batch that has none.
+    A stream without rows yields one empty batch.
     """
     if not path.exists():
         return
@@ -106,7 +106,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
 def _moved(
     batch: pa.RecordBatch, times: Sequence[str], part: AgentPart, hosts: int
 ) -> pa.RecordBatch:
-    """The batch on the run's clock, its operations numbered among those of all hosts."""
+    """Return a batch with times on the run's clock, and operations numbered across all hosts."""
     columns = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         moved = column
@@ -119,7 +119,7 @@ def _moved(
 
 
 def merge_files(directories: Sequence[Path], raw: Path) -> None:
-    """Moves what is no stream into `raw`: logs get the host's number, the rest is there once."""
+    """Move files other than streams to `raw`: logs get the host's number, others are kept once."""
     for number, directory in enumerate(directories):
         for path in sorted(directory.rglob("*")):
             within = path.relative_to(directory)
@@ -136,12 +136,12 @@ def merge_files(directories: Sequence[Path], raw: Path) -> None:
 def merged_report(
     parts: Sequence[AgentPart], events: pl.DataFrame, plan: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One driver's report of what all did; of hosts without one, what is counted is what came.
+    """Return one report for all drivers; for hosts without a report, received events are counted.
 
     Args:
-        parts: At least one.
-        events: All events, as merged.
-        plan: The plan that they shared.
+        parts: Parts of the hosts, at least one.
+        events: All events after merging.
+        plan: Load plan of all hosts.
     """
     reports = [part.report for part in parts if part.report is not None]
     ends = [report["ended"] for report in reports]
@@ -221,7 +221,7 @@ def _add(
 
 
 def _counted(events: pl.DataFrame) -> dict[tuple[str, int], dict[str, int]]:
-    """Outcomes by operation and variant, of events alone: scheduled = ok + skipped + failed."""
+    """Return outcomes by operation and variant from events: scheduled = ok + skipped + failed."""
     counted = events.group_by("operation", "variant", maintain_order=True).agg(
         pl.len().alias("scheduled"),
         *((pl.col("outcome") == word).sum().alias(word) for word in OUTCOMES),
@@ -237,7 +237,7 @@ UNTIMED: dict[str, Any] = {"latency": None, "service": None}
 
 
 def _times(events: pl.DataFrame) -> dict[tuple[str, int], dict[str, Any]]:
-    """Quantiles of latency and service time of what succeeded, by operation and variant."""
+    """Return quantiles of latency and service time of successes, by operation and variant."""
     done = events.filter(pl.col("outcome") == "ok").with_columns(
         (pl.col("finished_ns") - pl.col("scheduled_ns")).alias("latency"),
         (pl.col("finished_ns") - pl.col("started_ns")).alias("service"),
@@ -265,7 +265,7 @@ def _largest(times: pl.Series) -> int:
 
 
 def _errors(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Classes of errors with the first message of each."""
+    """Return classes of errors with the first message of each."""
     first_errors: dict[tuple[str, int], dict[str, Any]] = {}
     for report in reports:
         for error in report["errors"]:
@@ -274,7 +274,7 @@ def _errors(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def events_of(path: Path) -> pl.DataFrame:
-    """All events of a stream, words as text; without rows if there is no stream."""
+    """Return all events of a stream, with words as text; without rows if there is no stream."""
     record_batches = list(batches(path))
     if not record_batches:
         empty = {name: pl.Series([], dtype=pl.Int64) for name in ("sequence", *STREAMS["events"])}

@@ -1,7 +1,7 @@
-"""The engine's host, on the run's side: what its agent sees is the record's, on the run's clock.
+"""Records samples of the agent on the engine's host, with times on the run's clock.
 
-Invariant: streams of two hosts are never one. Those of the engine's host are the record's own; what
-the run's host saw of itself lies beside them. An agent that is gone ends its probes, and no more.
+Streams of two hosts are never merged. Streams of the engine's host are the record's own; those of
+the run's host are in a separate directory. The loss of an agent only ends its probes.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GONE = "its connection broke, or it said nothing any more"
-# Answers that are waited for come within this, or the agent is taken for dead.
+# Seconds to wait for an answer before the agent counts as dead.
 PATIENCE_S = 2 * SILENCE_S
 
 
 class Observer:
-    """The agent on the engine's host, which is ready to observe when this is made.
+    """The agent on the engine's host, which is ready to observe once this object exists.
 
     Attributes:
-        host: Description of that host by `describe_host`.
-        accounts: Processes that are followed there.
+        host: Description of that host from `describe_host`.
+        accounts: Processes that are followed on that host.
 
     Raises:
         RunFailedError: If no process of the engine is found.
@@ -97,12 +97,12 @@ class Observer:
     def at_work(
         self, probes: Sequence[Probe], target: Target, probe_facts: dict[str, Any]
     ) -> Iterator[list[Probe]]:
-        """Probes of both hosts at work, each in its place; the others of `probes` are yielded.
+        """Run probes on both hosts, each on its own; yields those of `probes` on the run's host.
 
         Args:
-            probes: Those of the run's host, not yet started.
-            target: What there is to observe for them.
-            probe_facts: As of `observed`; of the engine's host.
+            probes: Probes of the run's host, not yet started.
+            target: Target of these probes.
+            probe_facts: Facts of the engine host's probes, as in `observed`.
         """
         own = [probe for probe in probes if probe.name in HOST_PROBES]
         beside = replace(target, raw_dir=target.raw_dir / RUN_HOST_DIR)
@@ -119,7 +119,7 @@ class Observer:
         self._note()
 
     def leave(self) -> None:
-        """Talks to the agent no more, which ends its probes for it."""
+        """Disconnect from the agent, which then ends its probes."""
         self._agents.leave(ENGINE_HOST)
         self._thread.join(PATIENCE_S)
 
@@ -128,7 +128,7 @@ class Observer:
         return {pid: account for pid, account in accounts.items() if account not in ENGINE_ACCOUNTS}
 
     def _end(self, probe_facts: dict[str, Any]) -> None:
-        """Takes the last of it, and puts what came into the record."""
+        """Receive the last data, and add all data to the record."""
         last = self._answer(OBSERVED)
         self._tell(probe_facts, last)
         after = None if last is None else self._agents.clock(ENGINE_HOST)
@@ -139,7 +139,7 @@ class Observer:
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _tell(self, probe_facts: dict[str, Any], answer: dict[str, Any] | None) -> None:
-        """Note the facts of each probe; without an answer, that they ended early."""
+        """Record the facts of each probe; without an answer, that they ended early."""
         for name, facts in ({} if answer is None else answer["probes"]).items():
             probe_facts[name] = facts | {"host": self._agent.name}
         if answer is not None:
@@ -151,20 +151,20 @@ class Observer:
                 probe_facts[name] = probe_facts[name] | {"error": text}
 
     def _answer(self, kind: str) -> dict[str, Any] | None:
-        """Return the agent's next message; None if it is gone, and `_error` says how."""
+        """Return the agent's next message; None if it is lost, with the reason in `_error`."""
         try:
             message = self._told.get(timeout=PATIENCE_S)
         except queue.Empty:
             message = None
         if message is None or message["kind"] != kind:
             self._error = self._error or GONE
-            # Whoever asks once more is told the same.
+            # A later call then gets the same answer.
             self._told.put(None)
             return None
         return message
 
     def _listen(self) -> None:
-        """The thread: keeps what comes until there is no more."""
+        """Run the thread that keeps messages until the last one."""
         try:
             while (message := self._agents.observed.get()) is not None:
                 if message["kind"] == STREAM:
@@ -197,10 +197,10 @@ class Observer:
 def engine_observer(
     agents: Agents | None, request: RunRequest, subject: Subject, run: RunWriter
 ) -> Iterator[Observer | None]:
-    """Return the observer on the engine's own host; None if none was requested.
+    """Yield the observer on the engine's own host; None if none was requested.
 
     Raises:
-        RunFailedError: If the engine is not found there.
+        RunFailedError: If the engine does not run there.
     """
     if agents is None or request.engine_host is None:
         yield None

@@ -1,6 +1,6 @@
-"""Probes on the engine's host, on the agent's side: whom they follow, and what they see sent along.
+"""Runs probes on the engine's host on the agent's side, and sends their samples to the owner.
 
-Invariant: the probes end when the owner disconnects.
+The probes end when the owner disconnects.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ WHO_MAY = "this takes an agent that may see the server's process: that of root, 
 class Observing(Work):
     """Probes of an engine on this host.
 
-    The job has `probes` (their names), `interval_s`, `pids` (of the engine; empty if they are
-    looked for) and `port` (where the server listens; None if that is not known).
+    The job has `probes` (their names), `interval_s`, `pids` (of the engine; empty means they are
+    searched for) and `port` (of the server; None if not known).
     """
 
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:
@@ -66,7 +66,7 @@ class Observing(Work):
         self._tell({"kind": OBSERVED, "probes": probe_facts})
 
     def _goes_on_until(self, last: str, raw: Path) -> bool:
-        """Sends what is seen until a word is said; False: it was to end, or nobody listens."""
+        """Send samples until a given message arrives; False if the work must end before that."""
         while True:
             word = self._word(TELL_INTERVAL_S)
             if word is not None:
@@ -85,7 +85,7 @@ def engine_pids(port: int | None, named: Sequence[int]) -> list[int]:
     """Return the engine's processes on this host: the named ones, or the listener on its port.
 
     Raises:
-        RunFailedError: If no such process runs. The message says what to do.
+        RunFailedError: If no such process runs. The error message says what to do.
     """
     for pid in named:
         process = read_process(pid)

@@ -8,7 +8,7 @@ from assay.model.errors import UsageError
 
 
 def split(sessions: int, hosts: int) -> list[range]:
-    """Numbers of the sessions of each host: together all, in order, as even as can be.
+    """Return the session numbers of each host: all together, in order, as evenly as possible.
 
     Raises:
         UsageError: If the run has fewer sessions than hosts.

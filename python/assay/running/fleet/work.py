@@ -1,7 +1,7 @@
-"""Carries out an agent's work for an owner in a thread of its own, and sends the files along.
+"""Carries out an agent's work for an owner in a separate thread, and sends its files.
 
-Invariant: nothing remains after it ends. Its processes are children of its own guardian, and its
-    files are in that guardian's directory.
+Nothing remains after the work ends. Its processes are children of its own guardian, and its files
+are in that guardian's directory.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 
 class Work(ABC):
-    """Begins when it is made.
+    """A piece of work for an owner, which begins when this object is made.
 
     Args:
-        job: Request of the owner.
-        post: Sends a message to the owner, waiting while many wait; False: nobody listens.
+        job: Request from the owner.
+        post: Sends a message to the owner, waiting while the queue is full; returns False if the
+            owner disconnected.
     """
 
     def __init__(self, job: dict[str, Any], post: Callable[[dict[str, Any]], bool]) -> None:
@@ -40,7 +41,7 @@ class Work(ABC):
         self._thread.start()
 
     def say(self, word: dict[str, Any]) -> None:
-        """Pass on a message of the owner."""
+        """Pass on a message from the owner."""
         self._words.put(word)
 
     def abandon(self) -> None:
@@ -48,17 +49,20 @@ class Work(ABC):
         self._words.put({"kind": CANCEL, "facts": {}})
 
     def join(self, timeout_s: float) -> None:
-        """Waits until the work has ended completely."""
+        """Wait until the work has ended completely."""
         self._thread.join(timeout_s)
 
     @property
     def at_work(self) -> bool:
-        """True while the work goes on."""
+        """Return True while the work continues."""
         return self._thread.is_alive()
 
     @abstractmethod
     def _carry_out(self, guardian: Guardian, raw: Path) -> None:
-        """All of it; streams are written into `raw`. Raises `AssayError` or `OSError`."""
+        """Carry out the whole work, writing streams to `raw`.
+
+        Raises `AssayError` or `OSError`.
+        """
 
     def _work(self) -> None:
         try:
@@ -74,14 +78,14 @@ class Work(ABC):
             self._post({"kind": FAILED, "message": message, "exit_code": code})
 
     def _word(self, timeout_s: float = 0.0) -> dict[str, Any] | None:
-        """The owner's next word; None if there is none in time."""
+        """Return the owner's next message; None if there is none in time."""
         try:
             return self._words.get(timeout_s > 0, timeout_s)
         except queue.Empty:
             return None
 
     def _send_growth(self, path: Path, kind: str, name: str) -> bool:
-        """Sends what a file grew by since; False: nobody listens."""
+        """Send new data of a file; return False if the owner disconnected."""
         if not path.exists():
             return True
         with path.open("rb") as source:

@@ -1,1 +1,1 @@
-"""The host: its abilities, devices and memory, and the start state of a run."""
+"""The host: what it can measure, its devices and memory, and the start state of a run."""

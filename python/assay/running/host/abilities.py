@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from assay.engines.facts import EngineFacts
 
-# A data set at SF 1 and its copy, with room to spare.
+# Space for a data set at SF 1 and its copy, with a margin.
 SPACE_WANTED_BYTES = 4 << 30
 
 
 def examine(runs: Path, cache: Path, proc: Path = Path("/proc")) -> list[Ability]:
-    """All abilities, in the order in which a run needs them."""
+    """Return all abilities, in the order in which a run needs them."""
     return [
         _platform(),
         *_engines(),
@@ -67,7 +67,7 @@ def _engines() -> Iterator[Ability]:
 
 
 def _products(facts: EngineFacts) -> Ability:
-    """Return the installed versions; others are obtained by the first run that needs them."""
+    """Return the installed versions; others are downloaded by the first run that needs them."""
     there = [p.version for p in facts.products if is_installed(facts, p, engines_dir())]
     if there:
         return Ability(f"engine {facts.name}", "yes", f"installed: {', '.join(there)}")

@@ -1,4 +1,4 @@
-"""One thing that may or may not be possible on this host."""
+"""An ability of the host: something that may or may not be possible on it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing that may or may not be possible here.
+    """One thing that may or may not be possible on this host.
 
     Attributes:
         name: Name of the ability.
         works: `yes`, `partly` or `no`.
-        seen: Observation of the trial.
-        mend: How to allow more; empty if nothing is missing, or nothing can be done.
+        seen: Observation from the trial.
+        mend: How to allow more; empty if nothing is missing, or if nothing can be done.
     """
 
     name: str

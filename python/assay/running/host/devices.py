@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 SYSFS = Path("/sys")
 KIB = 1024
-# File systems of several devices (btrfs) and of none (tmpfs) have numbers of this kind.
+# Major number of file systems with several devices (btrfs) or without one (tmpfs).
 NO_DEVICE_MAJOR = 0
 
 
 def device_of(path: Path, source: str | None = None) -> dict[str, Any] | None:
-    """The device that holds `path`; None if that is no block device.
+    """Return the device that holds `path`; None if that is no block device.
 
     Args:
-        path: A file or a folder.
-        source: What is mounted there, for file systems whose number is no device's.
+        path: Path of a file or a folder.
+        source: Mounted device, for file systems whose number is not a device's.
 
     Returns:
-        name (as in /proc/diskstats), major_minor, kind (disk, partition, stacked or loop), disks
-        (names of the whole disks at the bottom: what is read of the device is read of them),
+        Facts of the device: name (as in /proc/diskstats), major_minor, kind (disk, partition,
+        stacked or loop), disks (names of the whole disks below, which serve its reads), and
         read_ahead_bytes, scheduler and rotational of its queue.
     """
     number = _number(path, source)
@@ -37,14 +37,14 @@ def device_of(path: Path, source: str | None = None) -> dict[str, Any] | None:
 
 
 def stat_file(device: Mapping[str, Any] | None) -> str | None:
-    """Return the file of sysfs with the counters of a device that `device_of` found."""
+    """Return the sysfs file with the counters of a device from `device_of`."""
     if device is None:
         return None
     return str(SYSFS / "dev" / "block" / device["major_minor"] / "stat")
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """Return sysfs's facts of the device at a resolved folder; keys as of `device_of`."""
+    """Return sysfs's facts of the device at a resolved folder, with the keys of `device_of`."""
     kind = _kind(folder)
     queue = (folder.parent if kind == "partition" else folder) / "queue"
     read_ahead_kib = _text(queue / "read_ahead_kb")
@@ -65,7 +65,7 @@ def _number(path: Path, source: str | None) -> int | None:
         number = path.stat().st_dev
         if os.major(number) != NO_DEVICE_MAJOR:
             return number
-        # The number of what is no block device is 0 there.
+        # The device number of anything else than a block device is 0.
         return (Path(source).stat().st_rdev or None) if source and source[0] == "/" else None
     except OSError:
         return None
@@ -80,7 +80,7 @@ def _kind(folder: Path) -> str:
 
 
 def _disks(folder: Path) -> set[str]:
-    """The whole disks below a device, itself if it is one."""
+    """Return the whole disks below a device, or the device itself if it is one."""
     match _kind(folder):
         case "partition":
             return _disks(folder.parent)
@@ -107,7 +107,7 @@ def _name(folder: Path) -> str:
 
 
 def _chosen(schedulers: str | None) -> str | None:
-    """The one in brackets."""
+    """Return the scheduler in brackets."""
     if schedulers is None:
         return None
     return next((word[1:-1] for word in schedulers.split() if word.startswith("[")), schedulers)

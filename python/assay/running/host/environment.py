@@ -1,4 +1,7 @@
-"""Describes the host and ourselves for `environment.json`. What cannot be read is null."""
+"""Describes the host and Assay itself for `environment.json`.
+
+Facts that cannot be read are null.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from assay.model.secrets import without_secrets
 from assay.running.host.devices import device_of
 from assay.version import VERSION
 
-# The kernel writes a blank in a mount point as \040, and three other characters likewise.
+# The kernel writes a space in a mount point as \040, and escapes three other characters likewise.
 MOUNT_ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 def describe_host(directory: Path, data: Path | None = None) -> dict[str, Any]:
-    """Facts of the host that can change a measurement.
+    """Return facts of the host that can change a measurement.
 
     Args:
         directory: Directory of instances.
-        data: Where the measured one has its data; None if that is not known.
+        data: Directory of the measured instance's data; None if not known.
     """
     mounted = mount_of(directory if data is None else data)
     source = None if mounted is None else mounted["device"]
@@ -89,7 +92,7 @@ def _os_release() -> str | None:
 
 
 def mount_of(path: Path, mounts: str = "/proc/self/mounts") -> dict[str, str] | None:
-    """Device, mount point and type of the file system that holds `path`."""
+    """Return device, mount point and type of the file system that holds `path`."""
     best: dict[str, str] | None = None
     for line in (_read(mounts) or "").splitlines():
         device, mount_point, kind = (_unescaped(field) for field in line.split(" ")[:3])
@@ -104,7 +107,7 @@ def _unescaped(field: str) -> str:
 
 
 def _commit() -> str | None:
-    """The commit of the source tree that this package runs from, if it does."""
+    """Return the commit of the source tree that this package runs from; None without one."""
     tree = Path(__file__).resolve().parents[4]
     if not (tree / ".git").exists():
         return None

@@ -12,7 +12,7 @@ KIB = 1024
 
 
 def available_bytes(meminfo: Path = MEMINFO) -> int:
-    """Return the bytes of memory that are available without writing anything out.
+    """Return the bytes of memory that are available without swapping.
 
     Raises:
         RunFailedError: If the kernel does not report it.

@@ -1,4 +1,4 @@
-"""Names the directories of a run's processes, beside those of `assay.record.places`."""
+"""Names the directories of a run's processes, in addition to those of `assay.record.places`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["cache_dir", "engines_dir", "instances_dir", "runs_dir", "state_dir"]
 
 
 def engines_dir() -> Path:
-    """Engines that were obtained."""
+    """Return the directory of downloaded engines."""
     return cache_dir() / "engines"
 
 
 def instances_dir() -> Path:
-    """Parent of the live instances' directories, one a run."""
+    """Return the parent of the instances' directories, one per active run."""
     return state_dir() / "instances"

@@ -1,4 +1,4 @@
-"""Makes a resource slower for the engine only: parses the request and carries it out.
+"""Makes a resource slower for the engine only: parses the request and executes it.
 
 A separate process samples the engine's tasks and stops them in proportion to their resource use.
 The guardian starts it and resumes all tasks that it leaves stopped.
@@ -38,7 +38,7 @@ ANSWER_PATIENCE_S = 30.0
 
 
 def parse_slow(asked: Mapping[str, str]) -> dict[str, float]:
-    """Factors by the resource's name.
+    """Return factors by the resource's name.
 
     Raises:
         UsageError: If a resource is unknown or a factor would slow nothing.
@@ -62,14 +62,14 @@ def _factor(name: str, text: str) -> float:
 
 
 def check_slow(request: RunRequest, kind: str) -> None:
-    """Refuses to slow an engine without processes, or with processes of other users.
+    """Refuse to slow an engine without processes, or with processes of other users.
 
     Args:
         request: The request of the run.
         kind: Kind of engine: `embedded`, `server` or `none`.
 
     Raises:
-        UsageError: If the request is refused. The message says what to change.
+        UsageError: If the request is refused. The error message says what to change.
     """
     if not request.slow:
         return
@@ -92,9 +92,9 @@ def slowed(
     data: Path,
     run: RunWriter,
 ) -> Iterator[dict[int, str]]:
-    """Slows the engine until the block is left; yields the slower's process with its account.
+    """Slow the engine during the block; yields the slower's process with its account.
 
-    run.json records the result. Without a request nothing happens.
+    run.json records the result. Without a request, nothing is slowed.
 
     Raises:
         RunFailedError: If the engine cannot be slowed.
@@ -125,7 +125,7 @@ def slowed(
     try:
         channel.send("slow", **job)
         started = _answer(channel, run.raw / LOG_FILE)
-        # A number is the engine's own as long as the engine is there, and the slower has it open.
+        # The pid belongs to the engine as long as the engine runs, and the slower holds it open.
         if (ended := subject.last_words()) is not None:
             raise RunFailedError(f"--slow: the engine cannot be slowed: {ended}")
         yield {child.pid: ACCOUNT_PROBES}
@@ -144,7 +144,7 @@ def _answer(channel: Channel, log_file: Path) -> dict[str, Any]:
 
 
 def _done(channel: Channel, request: RunRequest, scheduled: str) -> dict[str, Any]:
-    """Return the slowing as run.json stores it."""
+    """Return the slowing's figures in the form of run.json."""
     facts = {"asked": dict(request.slow), "scheduled": scheduled}
     try:
         channel.send("end")

@@ -1,7 +1,8 @@
 """The start state of a run: which data are in memory before the first query.
 
-It is set while nothing of the engine runs, looked at, and recorded with whatever could not be done:
-whether it was reached is for a check to say. Of `loaded` nothing is set: it is what loading left.
+The state is set while no process of the engine runs, then measured and recorded, with everything
+that could not be done. A check judges whether it was reached. For `loaded` nothing is set: it is
+the state that loading left.
 """
 
 from __future__ import annotations
@@ -23,28 +24,28 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-# The page cache, and directory entries with inodes; see proc_sys_vm(5).
+# Value for dropping the page cache, and directory entries with inodes; see proc_sys_vm(5).
 ALL_CACHES = "3"
 
 
 @dataclass
 class State:
-    """The recorded state.
+    """The starting state for the record.
 
     Attributes:
         asked: Requested state, one of `assay.running.asked.request.STATES`.
-        passes: Number of untimed passes before the timed ones. None means a mix.
+        passes: Number of untimed passes before the timed ones; None means a mix.
         how: Steps that were taken to reach the state.
         left: Steps that were not taken or had no effect.
         host_changes: Changes that affect other users of the host.
-        data_bytes: Size of the data files, or of the file that is asked; None of others' servers.
+        data_bytes: Size of the data files, or of the queried file; None for a user's server.
         resident_bytes_before_start: Bytes of these files in memory before the engine's start; None
             if it was not restarted after loading.
         resident_bytes_after_start: Bytes of these files in memory after the start, before the first
             query; None if not measured.
-        engine_cache: What the engine's own cache held after loading: `name`, `cached_bytes`,
-            `bytes` of each table and index; None if that was not looked at.
-        page_cache: Whether the engine reads them through the page cache, as it says itself.
+        engine_cache: Content of the engine's own cache after loading: `name`, `cached_bytes`,
+            `bytes` of each table and index; None if it was not read.
+        page_cache: Whether the engine declares that it reads data through the page cache.
     """
 
     asked: str
@@ -75,16 +76,16 @@ def state_of(request: RunRequest) -> State:
 
 
 def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) -> State:
-    """Brings the files below `data` into the requested state, while the engine is stopped.
+    """Bring the files below `data` into the requested state, while the engine is stopped.
 
     Args:
         request: The request of the run.
         data: The instance's data files.
-        drop_caches: The kernel's file that drops caches of the whole host, if that is allowed.
+        drop_caches: The kernel's file that drops caches of the whole host, if dropping is allowed.
     """
     state = state_of(request)
     if request.state == STATE_LOADED:
-        # Nothing is done to it, and the engine is there already, or is not there yet.
+        # The state is not changed, whether the engine runs already or not yet.
         state.how.append(
             "loaded by the very process that was then measured, with its settings; nothing was"
             " restarted, dropped or asked in between"
@@ -102,14 +103,15 @@ def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) 
     elif request.state == STATE_OS_WARM:
         _read_in(state, data)
     elif MEMORY in request.limits:
-        # Pages count for who brought them in: the engine has to do it, or its limit has no effect.
+        # The kernel charges pages to the process that reads them, so the engine itself must read
+        # them for its limit to apply.
         _evict(state, data)
     _look(state, data)
     return state
 
 
 def look_after_start(state: State, data: Path) -> None:
-    """Note how much of the data files the engine's start, or loading, brought into memory."""
+    """Record how much of the data files the engine's start, or loading, brought into memory."""
     try:
         if state.data_bytes is None:
             state.data_bytes = page_cache.size_bytes(data)

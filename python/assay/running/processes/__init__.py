@@ -1,1 +1,1 @@
-"""Processes that a run starts, and who sees to it that they end with it."""
+"""Processes that a run starts, and the guardian that ends them with the run."""

@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     import socket
 
 READ_BYTES = 1 << 16
-# In place of a process id in a job: the host itself is what is metered.
+# Placeholder for a process id in a job: the process of the driver's host is metered.
 METERED_HOST = "host"
 
 
 class Channel:
-    """One end of the control socket. `receive` returns None once the other end is gone.
+    """One end of the control socket.
 
-    Several threads may send; one receives.
+    `receive` returns None after the other end closed.
+
+    Several threads may send; only one receives.
     """
 
     def __init__(self, end: socket.socket) -> None:
@@ -27,13 +29,16 @@ class Channel:
         self._buffer = b""
 
     def send(self, kind: str, **facts: object) -> None:
-        """Sends one message. Raises `OSError` (BrokenPipeError) if nobody listens any more."""
+        """Send one message.
+
+        Raises `OSError` (BrokenPipeError) if the other end has closed.
+        """
         line = json.dumps({"kind": kind, **facts}).encode() + b"\n"
         with self._sending:
             self._socket.sendall(line)
 
     def receive(self, timeout_s: float | None = None) -> dict[str, Any] | None:
-        """The next message; None at the end of the channel.
+        """Return the next message; None at the end of the channel.
 
         Raises:
             TimeoutError: If no message arrived in time.
@@ -53,5 +58,5 @@ class Channel:
         return message
 
     def close(self) -> None:
-        """Closes this end."""
+        """Close this end."""
         self._socket.close()

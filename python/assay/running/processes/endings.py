@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from assay.running.processes.launcher import Exit
 
 LAST_LINES = 6
-# Some programs write their whole command line.
+# Maximum length of a line, because some programs write their whole command line.
 LINE_MAX = 240
 LAST_BYTES = 8192
 
@@ -24,7 +24,7 @@ def how(ended: Exit) -> str:
 
 
 def last_lines(log: Path, begin: int = 0) -> str:
-    """The last lines that were written from an offset on; empty if there are none."""
+    """Return the last lines written after an offset; empty if there are none."""
     try:
         with log.open("rb") as source:
             end = source.seek(0, os.SEEK_END)

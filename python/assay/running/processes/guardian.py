@@ -1,18 +1,19 @@
 """The guardian: the small process that starts every engine and driver host of a run.
 
-It exists so that nothing we started outlives us, however we end. The owner holds one end of a
-socket; when that end closes, or the owner's process is gone, the guardian stops every process group
-in the engine's own way, kills what remains, and removes the instance directory.
+The guardian ensures that no process started by Assay survives the owner, however the owner ends.
+The owner holds one end of a socket. When that end closes, or the owner's process ends, the guardian
+stops every process group in the engine's own way, kills the rest, and removes the instance
+directory.
 
-Invariant: every process it starts is a descendant of the guardian until it is dead. The guardian is
-a child subreaper, so orphans come back to it, and its children ask for SIGKILL on its own death.
+Every process that the guardian starts stays its descendant until it is dead. The guardian is a
+child subreaper, so it adopts orphans, and its children receive SIGKILL when it dies.
 
-It is executed by path, with `python -I -S`, and imports nothing of Assay: it must start fast and
-must not depend on what the owner has loaded. One thread only: a parent-death signal fires when the
-thread that started the child ends, not the process.
+The guardian is executed by path, with `python -I -S`, and imports nothing of Assay: it must start
+fast, independent of the owner's modules. The guardian has only one thread: a parent-death signal is
+sent when the thread that started the child ends, not the process.
 
-Protocol: SOCK_SEQPACKET, one JSON object a message; a start request carries the descriptors that
-are handed on to the child as SCM_RIGHTS.
+Protocol: SOCK_SEQPACKET, one JSON object per message; a start request carries the child's
+descriptors as SCM_RIGHTS.
 
     start    {do: "start", id, argv, env, cwd, log, stop_signal, stop_grace_s, fds, groups,
               stops_others}
@@ -50,7 +51,7 @@ from typing import Any, BinaryIO
 CHILDREN_FILE = "children.json"
 LOCK_FILE = "guardian.lock"
 MARK_FILE = "guardian.mark"
-# What a run changed on the host is in a journal of its name, beside the instances.
+# Directory beside the instances with a journal of each run's host changes, named after the run.
 CHANGES_DIR = "changes"
 JOURNAL_SUFFIX = ".json"
 UNDO_PROGRAM = Path(__file__).absolute().parents[1] / "changes" / "undo.py"
@@ -59,11 +60,12 @@ MEMORY_PROGRAM = Path(__file__).absolute().with_name("shared_memory.py")
 CONTROL_VARIABLE = "ASSAY_CONTROL_FD"
 INSTANCE_VARIABLE = "ASSAY_INSTANCE"
 
-MESSAGE_BYTES_MAX = 192 * 1024  # below the kernel's default socket buffer of 212,992 bytes
+MESSAGE_BYTES_MAX = 192 * 1024  # less than the kernel's default socket buffer of 212,992 bytes
 DESCRIPTORS_MAX = 16
-# A process that SIGKILL has not ended after this long hangs in the kernel; waiting is no use.
+# A process that survives SIGKILL for so many seconds hangs in the kernel, so waiting longer is
+# useless.
 KILL_PATIENCE_S = 30.0
-# A group whose leader is gone can empty itself without a SIGCHLD to us, so it is looked at.
+# Interval of polling a group without a leader, because its end may send no SIGCHLD to the guardian.
 LEADERLESS_LOOK_S = 0.2
 
 _PR_SET_PDEATHSIG = 1
@@ -75,7 +77,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Process:
-    """One line of /proc/<pid>/stat; `start_ticks` (since boot) tells a re-used pid apart."""
+    """One line of /proc/<pid>/stat; `start_ticks` (since boot) detects a reused pid."""
 
     pid: int
     state: str
@@ -85,29 +87,29 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """False for a zombie: it runs nothing and holds nothing."""
+        """Return False for a zombie, which runs nothing and holds nothing."""
         return self.state not in "ZXx"
 
 
 def read_process(pid: int) -> Process | None:
-    """The process `pid` as /proc tells it, or None when there is none."""
+    """Return the process `pid` from /proc, or None if it does not exist."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The command name, in parentheses, may itself hold spaces and parentheses.
+    # The command name, in parentheses, may itself contain spaces and parentheses.
     fields = text.rpartition(")")[2].split()
     return Process(pid, fields[0], int(fields[1]), int(fields[2]), int(fields[19]))
 
 
 def all_processes() -> list[Process]:
-    """Every process visible in /proc, zombies included."""
+    """Return every process visible in /proc, including zombies."""
     processes = (read_process(int(p.name)) for p in Path("/proc").iterdir() if p.name.isdigit())
     return [process for process in processes if process is not None]
 
 
 def live_descendants(ancestor: int) -> list[Process]:
-    """Live processes below `ancestor`, at any depth."""
+    """Return live processes below `ancestor`, at any depth."""
     children: dict[int, list[Process]] = {}
     for process in all_processes():
         children.setdefault(process.ppid, []).append(process)
@@ -121,9 +123,9 @@ def live_descendants(ancestor: int) -> list[Process]:
 
 
 def send_signal(process: Process, signum: int) -> bool:
-    """Signals exactly this process, never a later one with the same pid.
+    """Send a signal to exactly this process, never to a later one with the same pid.
 
-    False: it was gone, or it belongs to somebody else; whoever needs it dead looks again.
+    The result is False if the process ended or belongs to another user.
     """
     try:
         descriptor = os.pidfd_open(process.pid)
@@ -142,7 +144,7 @@ def send_signal(process: Process, signum: int) -> bool:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Replaces the file in one step: a reader sees the old text or the new one, never half."""
+    """Replace the file atomically: a reader sees either the old or the new text."""
     fresh = path.with_name(path.name + ".new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as out:
@@ -151,9 +153,9 @@ def write_json(path: Path, value: object) -> None:
 
 
 def remove_tree(directory: Path) -> None:
-    """Removes a directory without following links; what is gone already is no error.
+    """Remove a directory without following links; a missing file is no error.
 
-    Raises OSError when something in it cannot be removed or `directory` is a link.
+    Raises `OSError` if something in it cannot be removed, or if `directory` is a link.
     """
 
     def judge(_: object, __: str, failure: tuple[Any, BaseException, Any]) -> None:
@@ -169,9 +171,9 @@ def journal_of(directory: Path) -> Path:
 
 
 def put_back(directory: Path) -> bool:
-    """Puts back what the run of an instance directory changed; False: something is left.
+    """Revert the host changes of an instance's run; return False if a change remains.
 
-    To be called when its processes are gone and before its directory goes.
+    The caller must call it after the processes ended and before the directory is removed.
     """
     journal = journal_of(directory)
     if not journal.exists():
@@ -181,13 +183,13 @@ def put_back(directory: Path) -> bool:
 
 
 def free_memory(directory: Path) -> None:
-    """Removes shared memory of servers that were killed and had their data below a directory.
+    """Remove shared memory of killed servers whose data were below a directory.
 
-    To be called when its processes are gone and before its data go.
+    The caller must call it after the processes ended and before the data are removed.
     """
     try:
         segments = SEGMENTS.read_bytes().splitlines()[1:]
-    except OSError:  # this kernel has none
+    except OSError:  # this kernel has no such memory
         return
     if not segments:
         return
@@ -196,9 +198,9 @@ def free_memory(directory: Path) -> None:
 
 
 def take_lock(path: Path) -> int | None:
-    """Takes the lock on a file, which is made if missing; None when another process has it.
+    """Lock a file, created if missing; return None if another process has the lock.
 
-    The descriptor returned keeps the lock until it is closed. Raises OSError.
+    The returned descriptor keeps the lock until it is closed. Raises `OSError`.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)
@@ -220,10 +222,10 @@ class _Child:
         self.stop_signal = signal.Signals[request["stop_signal"]]
         self.stop_grace_s: float = request["stop_grace_s"]
         self.stops_others: bool = request["stops_others"]
-        self.kill_at_s: float | None = None  # set once a stop has begun; monotonic clock
+        self.kill_at_s: float | None = None  # set when a stop begins; time of the monotonic clock
         self.rest_asked = False
         self.killed = False
-        # Not yet reaped, so the pid is still ours even when the child is dead already.
+        # The child is not yet reaped, so the pid is still its own even if it is dead.
         started = read_process(self.pid)
         self.start_ticks = started.start_ticks if started else 0
 
@@ -232,11 +234,11 @@ class _Child:
         return self.process.returncode is not None
 
     def members(self) -> list[Process]:
-        """Live processes of the group; only our descendants can be in it."""
+        """Return live processes of the group; only descendants of the guardian can be in it."""
         return [p for p in live_descendants(os.getpid()) if p.pgid == self.pid]
 
     def begin_stop(self) -> None:
-        """Asks the leader to end, or the group's rest when the leader has ended already."""
+        """Signal the leader to end, or the rest of the group if the leader has ended already."""
         if self.kill_at_s is not None:
             return
         self.kill_at_s = time.monotonic() + self.stop_grace_s
@@ -245,7 +247,7 @@ class _Child:
                 os.kill(self.pid, self.stop_signal)
 
     def go_on_stopping(self, members: list[Process]) -> None:
-        """The next step of a stop that has begun: the rest of the group, then SIGKILL."""
+        """Continue a stop: signal the rest of the group, then send SIGKILL."""
         if self.kill_at_s is None or self.killed:
             return
         if time.monotonic() >= self.kill_at_s:
@@ -259,7 +261,7 @@ class _Child:
 
 
 class _Guard:
-    """The guardian's state and its one loop."""
+    """The guardian's state and its single loop."""
 
     def __init__(self, channel: socket.socket, owner_pid: int, directory: Path) -> None:
         self.channel = channel
@@ -276,17 +278,17 @@ class _Guard:
         self._watch_owner(owner_pid)
 
     def serve(self) -> None:
-        """Runs until the owner is gone or a signal asks for the end."""
+        """Run until the owner ends or a signal requests the end."""
         self._tell({"event": "ready"})
         while not self.ending:
             self._turn()
 
     def end(self) -> None:
-        """Stops every group, kills every other descendant, removes memory and directory.
+        """Stop every group, kill every other descendant, remove memory and directory.
 
-        The youngest group is the first: what drives a server is gone before the server goes.
-        The directory is left when a process cannot be killed, which may still write there, and when
-        what was changed on the host cannot be put back: a device may be mounted there.
+        The youngest group ends first, so that clients of a server end before the server. The
+        directory stays if a process cannot be killed, which may still write to it, or if host
+        changes cannot be reverted: a device may be mounted in it.
         """
         self._stop_listening()
         for child in reversed(list(self.children.values())):
@@ -310,7 +312,7 @@ class _Guard:
         self._settle()
 
     def _sleep_s(self, seconds_max: float | None) -> float | None:
-        """Until the next thing that no event announces; None means only events matter."""
+        """Return the seconds until the next step without an event; None waits for events only."""
         limits = [] if seconds_max is None else [seconds_max]
         for child in self.children.values():
             if child.kill_at_s is None:
@@ -339,11 +341,11 @@ class _Guard:
         self.ending = True
 
     def _watch_owner(self, owner_pid: int) -> None:
-        # The socket alone is not enough: a process that the owner forked may hold it open.
+        # The socket alone is not enough: a forked child of the owner may hold it open.
         if os.getppid() != owner_pid:
             self.ending = True
             return
-        with contextlib.suppress(OSError):  # no pidfd here: the socket's end has to do
+        with contextlib.suppress(OSError):  # without pidfd, the socket's end must suffice
             self.owner_fd = os.pidfd_open(owner_pid)
             self._watch(self.owner_fd, self._on_owner_gone)
 
@@ -365,7 +367,7 @@ class _Guard:
             )
         except BlockingIOError:
             return
-        except ConnectionResetError:  # the owner died with events of ours unread
+        except ConnectionResetError:  # the owner died with unread events of the guardian
             message, fds = b"", []
         if not message:
             self._stop_listening()
@@ -418,7 +420,7 @@ class _Guard:
                 preexec_fn=partial(  # noqa: PLW1509 - one thread only
                     self._before_program,
                     groups,
-                    # It has to undo what it did before it dies.
+                    # This process must undo its own stops before it dies.
                     signal.SIGTERM if request["stops_others"] else signal.SIGKILL,
                 ),
             )
@@ -426,15 +428,16 @@ class _Guard:
     def _mark(self) -> BinaryIO:
         """Open the file that every descendant inherits, by which a sweep recognises it.
 
-        A server's processes may overwrite their environment with a title, and lead groups of their
-        own; nobody else has this file open.
+        Processes of a server may overwrite their environment with a title and lead their own
+        groups, but no other process has this file open.
         """
         return (self.directory / MARK_FILE).open("ab")
 
     def _before_program(self, groups: list[FileIO], death_signal: int) -> None:
-        """Runs in the child, between fork and exec: it dies with us, and is in its groups.
+        """Prepare the child between fork and exec: it dies with the guardian, and joins its groups.
 
-        So a program is in them from its first moment, with our rights, whoever it will run as.
+        The program is therefore in its groups from its start, with the guardian's rights, whatever
+        user it runs as.
         """
         for members in groups:
             try:
@@ -443,13 +446,13 @@ class _Guard:
                 sys.stderr.write(f"not let into {members.name}: {failure}\n")
                 raise
         _prctl(_PR_SET_PDEATHSIG, death_signal)
-        if os.getppid() != self.pid:  # it died before the request: no signal would ever come
+        if os.getppid() != self.pid:  # it died before the request, so no signal would arrive
             os._exit(127)
 
     def _note_children(self) -> None:
-        """Keeps on disk what a later sweep needs to end our groups if we are killed.
+        """Write what a later sweep needs to end the groups if the guardian is killed.
 
-        A full disk is no reason to end a run: the sweep has other marks to go by.
+        A full disk does not end the run, because the sweep has other marks.
         """
         noted = [
             {"pid": child.pid, "pgid": child.pid, "start_ticks": child.start_ticks}
@@ -463,7 +466,7 @@ class _Guard:
         for pid, wait_status, usage in _ended_processes():
             child = by_pid.get(pid)
             if child is None:
-                continue  # an orphan that came back to us
+                continue  # an orphan that the guardian adopted
             code = os.waitstatus_to_exitcode(wait_status)
             child.process.returncode = code
             if child.stops_others:
@@ -481,12 +484,12 @@ class _Guard:
             )
 
     def _have_all_go_on(self) -> None:
-        """Undoes stops of a child that ended; one that is on its way yet is undone, too."""
+        """Resume processes that an ended child had stopped, including stops still pending."""
         for process in live_descendants(self.pid):
             send_signal(process, signal.SIGCONT)
 
     def _settle(self) -> None:
-        """Carries stops on and forgets the groups that are gone."""
+        """Continue stops, and forget the groups that have ended."""
         gone = []
         for child in self.children.values():
             members = child.members() if child.reaped else []
@@ -502,9 +505,12 @@ class _Guard:
             self._note_children()
 
     def _kill_descendants(self) -> bool:
-        """Ends what left its group (daemons, for one). False: something could not be killed."""
+        """Kill processes that left their group, such as daemons.
+
+        The result is False if something could not be killed.
+        """
         give_up_s = time.monotonic() + KILL_PATIENCE_S
-        # Whose parent ends while processes are listed is below nobody then, and ours the next time.
+        # A process whose parent ends during the listing is missed, and found the next time.
         while remaining := live_descendants(self.pid) or live_descendants(self.pid):
             if time.monotonic() > give_up_s:
                 pids = [process.pid for process in remaining]
@@ -520,14 +526,14 @@ class _Guard:
         self._flush()
 
     def _flush(self) -> None:
-        """Sends what fits; an owner that does not read must never hold the guardian up."""
+        """Send what fits; an owner that does not read must never block the guardian."""
         try:
             while self.outbox:
                 self.channel.send(self.outbox[0])
                 self.outbox.popleft()
         except BlockingIOError:
             pass
-        except OSError:  # nobody reads any more
+        except OSError:  # the owner no longer reads
             self.outbox.clear()
         if self.listening:
             interest = selectors.EVENT_READ | (selectors.EVENT_WRITE if self.outbox else 0)
@@ -573,7 +579,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 class _Action(ctypes.Structure):
-    """`struct sigaction`, as the C library has it."""
+    """`struct sigaction` of the C library."""
 
     _fields_ = (
         ("handler", ctypes.c_void_p),
@@ -584,7 +590,7 @@ class _Action(ctypes.Structure):
 
 
 def _hear_of_ends_only() -> None:
-    """No SIGCHLD for children that stop or go on: what is slowed does so all the time."""
+    """Disable SIGCHLD for children that stop or continue, as slowed processes always do."""
     action = _Action()
     if _LIBC.sigaction(signal.SIGCHLD, None, ctypes.byref(action)) == 0:
         action.flags |= _SA_NOCLDSTOP
@@ -592,7 +598,7 @@ def _hear_of_ends_only() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Arguments: the socket's descriptor, the owner's pid, the instance directory."""
+    """Run the guardian; arguments are the socket's descriptor, the owner's pid, the directory."""
     descriptor, owner_pid, directory = int(arguments[0]), int(arguments[1]), Path(arguments[2])
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     lock = take_lock(directory / LOCK_FILE)

@@ -1,10 +1,9 @@
-"""The driver's host: a process of its own that holds the driver's loop and embedded engines.
+"""The driver's host: a separate process with the driver's loop and embedded engines.
 
-It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has six jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
-was asked for; `change` changes tables of a running server for as long as a run lasts, `change_file`
-those of a database file; `drive` plays a plan on it; `reference` has another engine say which rows
-are right.
+The guardian starts it; it receives its job over its control socket, and ends when that closes. The
+host has one of six jobs. `load` fills an engine with a workload's data. `prepare` changes the data
+by requested SQL. `change` changes tables of a running server during a run, `change_file` those of a
+database file. `drive` executes a load plan. `reference` has another engine compute the right rows.
 """
 
 from __future__ import annotations
@@ -61,19 +60,22 @@ if TYPE_CHECKING:
 log = logging.getLogger("assay.host")
 
 PROGRESS_INTERVAL_S = 0.2
-# What looks at threads leaves out those whose names begin as this one's.
+# Prefix of thread names that samplers of threads skip.
 OWN_THREAD = "assay-host"
 
 
 def main() -> int:
-    """Does the one job that it is asked for. Returns the exit status."""
+    """Do the one requested job.
+
+    Returns the exit status.
+    """
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO,
         format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
-    # The guardian's word to end. As an interrupt it reaches whatever waits: psycopg then cancels
-    # what the server does for us, and so does the driver, whose tick hears it.
+    # The guardian sends SIGTERM to request the end. As an interrupt it reaches any wait: psycopg
+    # then cancels the server's work, and so does the driver at its next tick.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     channel = Channel(socket.socket(fileno=int(os.environ.pop("ASSAY_CONTROL_FD"))))
     job = channel.receive()
@@ -97,11 +99,12 @@ def main() -> int:
         message = f"{type(error).__name__}: {error}"
         channel.send("failed", message=message, exit_code=RunFailedError.exit_code)
     except KeyboardInterrupt:
-        # Whoever asked for the end does not wait for an answer.
+        # The process that requested the end does not wait for an answer.
         log.warning("ended early, as asked")
         return RunFailedError.exit_code
     except BaseException as error:
-        # A defect of ours or of an engine's binding: told to the owner, with the trace in the log.
+        # A defect of Assay or of an engine's library is reported to the owner, with the trace in
+        # the log.
         log.exception("the job broke down")
         message = "".join(traceback.format_exception_only(error)).strip()
         channel.send("failed", message=message, exit_code=RunFailedError.exit_code)
@@ -111,7 +114,7 @@ def main() -> int:
 
 @contextmanager
 def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
-    """The engine of a job: started here if it is embedded, attached to if it is a server."""
+    """Yield the engine of a job: started here if it is embedded, connected to if it is a server."""
     engine = find_engine(job["engine"]).engine()
     if isinstance(engine, Server):
         instance = engine.attach(job["address"])
@@ -151,7 +154,7 @@ def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Insta
 
 
 def _change(channel: Channel, job: dict[str, Any]) -> None:
-    """Change tables of a running server, and undo that when asked to or left alone."""
+    """Change tables of a running server; undo that on request or when the owner is gone."""
     from assay.running.server.changed_tables import serve_changes
 
     with _instance(job) as (engine, instance):
@@ -159,7 +162,7 @@ def _change(channel: Channel, job: dict[str, Any]) -> None:
 
 
 def _change_file(channel: Channel, job: dict[str, Any]) -> None:
-    """Changes tables of a database file; the run's journal takes that back."""
+    """Change tables of a database file; the run's journal reverts the changes."""
     from assay.running.server.changed_file import serve_file_changes
 
     serve_file_changes(channel, job, Path(job["file"]))
@@ -188,7 +191,7 @@ def _prepare(channel: Channel, job: dict[str, Any]) -> None:
 
 def _reference(channel: Channel, job: dict[str, Any]) -> None:
     """Make the reference rows for answers, and report them."""
-    # What it needs is large, and would be in the memory of every host.
+    # The reference engine's libraries are large, and would be in the memory of every host.
     from assay.running.reference.making import ReferenceMaking
 
     told_s = 0.0
@@ -203,10 +206,10 @@ def _reference(channel: Channel, job: dict[str, Any]) -> None:
 
 
 def _drive(channel: Channel, job: dict[str, Any]) -> None:
-    """Start the engine, wait for the signal, play the plan, and report the driver's counts.
+    """Start the engine, wait for the signal, execute the plan, and report the driver's counts.
 
-    Where the run is to begin as loading leaves an embedded engine, it is filled here before.
-    Where plans are asked for it waits for another word then, and tells when it has them.
+    If the run starts in state `loaded` with an embedded engine, the engine is filled here first. If
+    plans are requested, it then waits for a message, and reports when the plans are captured.
     """
     if job["cpus"]:
         os.sched_setaffinity(0, job["cpus"])
@@ -241,7 +244,7 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
 def _sessions(
     job: dict[str, Any], engine: Engine, instance: Instance, script: Script
 ) -> list[object]:
-    """All sessions of the plan, or this host's share of them."""
+    """Return all sessions of the plan, or this host's share of them."""
     seed = job["plan"]["seed"]
     if job["share"] is None:
         return engine.sessions(instance, script, seed, job["clients"])
@@ -283,7 +286,7 @@ def _captured(
         return {"error": str(error)}
     try:
         seed = job["plan"]["seed"]
-        # The inputs of the first session: those of executions that there were.
+        # The inputs are those of the first session, so these executions really happened.
         player = _core.Player(json.dumps(script.facts()), seed, 0)
         raw_dir = Path(job["raw_dir"])
         capture = Capture(engine, reader, raw_dir, seed, player, job["schema"])
@@ -304,7 +307,7 @@ def _played(
     sessions: list[object],
     messages: _OwnerMessages,
 ) -> dict[str, Any]:
-    """The driver's report, and what is known of mixes; None if clients play none."""
+    """Return the driver's report, and facts of mixes; None for these without sequences."""
     with ExitStack() as opened:
         mixes, observer = None, None
         phases = job["plan"]["phases"]
@@ -334,7 +337,7 @@ def _played(
 
 
 def _begins_ns(channel: Channel, messages: _OwnerMessages, phase: str) -> int | None:
-    """Return when all hosts begin a phase, once the owner has them all; None if never."""
+    """Return the time in ns at which all hosts begin a phase; None if it never begins."""
     channel.send("gate", phase=phase)
     return messages.next_begin()
 
@@ -356,7 +359,7 @@ def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], 
 
 
 def _is_serial(phase: dict[str, Any]) -> bool:
-    """Return True if a phase's operations follow one another, so that work has one owner."""
+    """Return True if a phase's operations run one after another, so that work has one owner."""
     arrival = phase["arrival"]
     return arrival["shape"] == "power" or bool(phase.get("in_order") and arrival["clients"] == 1)
 
@@ -365,7 +368,7 @@ def _is_serial(phase: dict[str, Any]) -> bool:
 def _observed(
     job: dict[str, Any], engine: Engine, instance: Instance, probe_facts: dict[str, Any]
 ) -> Iterator[None]:
-    """Reads an embedded engine's counters while the plan is played: here alone they can be read."""
+    """Read an embedded engine's counters during the plan; only this process can."""
     if job["probed_s"] is None or not isinstance(engine, HasCounters):
         yield
         return
@@ -380,10 +383,10 @@ def _observed(
 
 @contextmanager
 def _thread_of_ours() -> Iterator[None]:
-    """Names this thread and those that it starts as ours, for what looks at the engine's threads.
+    """Name this thread and its children as Assay's, for samplers of the engine's threads.
 
-    They tell how far the run is and read counters; the engine's work is done in threads of
-    sessions, which the driver names.
+    These threads report progress and read counters. The engine's work runs in threads of sessions,
+    which the driver names.
     """
     name = Path("/proc/thread-self/comm")
     before = name.read_text()
@@ -395,10 +398,10 @@ def _thread_of_ours() -> Iterator[None]:
 
 
 class _OwnerMessages:
-    """The owner's messages after 'go', received while the driver is at work.
+    """The owner's messages after 'go', received while the driver runs.
 
-    'plan' asks for plans, 'begin' says when a phase begins that other hosts play, too; anything
-    else, and the end of the channel, asks for the end of the run.
+    'plan' requests plans, 'begin' has the start time of a phase that other hosts share. Any other
+    message, and the end of the channel, request the end of the run.
     """
 
     def __init__(self, channel: Channel) -> None:
@@ -409,7 +412,7 @@ class _OwnerMessages:
         threading.Thread(target=self._hear, daemon=True).start()
 
     def next(self) -> str:
-        """The next word; waits for it."""
+        """Wait for the next message and return its kind."""
         return self._heard.get()
 
     def next_begin(self) -> int | None:

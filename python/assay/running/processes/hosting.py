@@ -1,4 +1,4 @@
-"""The owner's side of a driver's host: start it with a job, talk to it, know when it is gone."""
+"""The owner's side of a driver's host: starts it, exchanges messages, detects its end."""
 
 from __future__ import annotations
 
@@ -26,24 +26,27 @@ class Driver(Protocol):
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes of the driver on this host."""
+        """Return the pids of the driver on this host."""
         ...
 
     def send(self, kind: str, **facts: object) -> None:
-        """Sends a message. Raises `RunFailedError` if nobody is there."""
+        """Send a message.
+
+        Raises `RunFailedError` if the driver is gone.
+        """
         ...
 
     def next(self, timeout_s: float | None = None) -> dict[str, Any]:
-        """The next message; a driver's failures become ours."""
+        """Return the next message; a failure of the driver is raised here."""
         ...
 
     def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """The next message; None if none came in time."""
+        """Return the next message; None if there was none in time."""
         ...
 
 
 class Host:
-    """One host at work."""
+    """One running driver's host."""
 
     def __init__(self, channel: Channel, guardian: Guardian, child: Child, log: Path) -> None:
         self._channel = channel
@@ -53,30 +56,36 @@ class Host:
 
     @property
     def pid(self) -> int:
-        """The host's process."""
+        """Return the pid of the host's process."""
         return self._child.pid
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes of the driver on this host."""
+        """Return the pids of the driver on this host."""
         return (self._child.pid,)
 
     def send(self, kind: str, **facts: object) -> None:
-        """Sends a message. Raises `RunFailedError` if the host is gone."""
+        """Send a message.
+
+        Raises `RunFailedError` if the host has ended.
+        """
         try:
             self._channel.send(kind, **facts)
         except OSError as error:
             raise self._gone() from error
 
     def next(self, timeout_s: float | None = None) -> dict[str, Any]:
-        """The host's next message; its failures become ours."""
+        """Return the host's next message; a failure of the host is raised here."""
         message = self.next_within(timeout_s)
         if message is None:
             raise RunFailedError(f"the driver's host was silent for {timeout_s} s")
         return message
 
     def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """The host's next message; None if none came in time. Raises as `next` does."""
+        """Return the host's next message; None if there was none in time.
+
+        Raises the errors of `next`.
+        """
         try:
             message = self._channel.receive(timeout_s)
         except TimeoutError:
@@ -110,15 +119,16 @@ def host(
     groups: Sequence[Path] = (),
     grace_s: float = GRACE_S,
 ) -> Iterator[Host]:
-    """A driver's host with a job, in control groups if it is to be; gone when the block is left.
+    """Start a driver's host with a job, in control groups if requested; it ends with the block.
 
     Args:
-        guardian: Starts it, and ends it when we are gone.
-        kind: The job.
-        job: Its facts. They go over the control socket alone: they may hold a password.
-        log: File of what it says.
-        groups: Control groups that it is in.
-        grace_s: So long it may take to end after it was asked to.
+        guardian: Starts the host, and ends it after the owner's end.
+        kind: Kind of the job.
+        job: Facts of the job. Facts of a job are sent over the control socket only, because they
+            may hold a password.
+        log: File of the host's output.
+        groups: Control groups that the host joins.
+        grace_s: Seconds for the host to end after a request.
     """
     ours, theirs = socket.socketpair()
     child = guardian.start(

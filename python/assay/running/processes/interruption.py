@@ -1,4 +1,4 @@
-"""Interruptions that wait: what is being written is whole before the end is heeded."""
+"""Delays interruptions until current writes are complete."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
 
 class Interruptions:
-    """Holds SIGTERM back, but for where it may interrupt. For the main thread alone.
+    """Holds SIGTERM back, except in blocks that may be interrupted.
 
-    An end that is asked for twice, by a closed channel and by the signal, would otherwise cut off
-    what the first one has written down.
+    `Interruptions` is for the main thread only.
+
+    An end requested twice, by a closed channel and by the signal, could otherwise interrupt the
+    writes that the first request started.
     """
 
     def __init__(self) -> None:
@@ -24,7 +26,7 @@ class Interruptions:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Within it a signal is remembered; at its end it is a `KeyboardInterrupt`."""
+        """Remember a signal during the block; raise it as `KeyboardInterrupt` at its end."""
         before = signal.signal(signal.SIGTERM, self._hear)
         try:
             yield
@@ -34,7 +36,7 @@ class Interruptions:
 
     @contextmanager
     def welcome(self) -> Iterator[None]:
-        """Within it, inside of `held`, a signal interrupts at once."""
+        """Let a signal interrupt at once during the block, inside of `held`."""
         self._welcome = True
         try:
             self._heed()

@@ -1,7 +1,7 @@
-"""The owner's side of the guardian: start, stop and await processes.
+"""The owner's side of the guardian: starts, stops and awaits processes.
 
-Every engine and driver host is started through a `Guardian`, never directly, so that it is gone
-when we are gone. A `Guardian` belongs to one thread.
+Every engine and driver host is started through a `Guardian`, never directly, so that it ends with
+the owner. A `Guardian` is for one thread only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from assay.running.server.instances import LaunchError, clear, make_directory, w
 LOG_FILE = "guardian.log"
 
 ANSWER_PATIENCE_S = 60.0
-# An orderly end is bounded by the longest grace, then twice the guardian's patience with SIGKILL.
+# Limit of an orderly end: the longest grace, then twice the guardian's patience with SIGKILL.
 CLOSE_MARGIN_S = 2 * guardian.KILL_PATIENCE_S + 15.0
 
 
@@ -45,11 +45,13 @@ class Child:
 
 @dataclass(frozen=True)
 class Exit:
-    """The end of a child process. Exactly one of `status` and `signal` is not None.
+    """The end of a child process: its exit status or signal, and its resource use.
 
-    The resources are those of the child and of the descendants it waited for. `maxrss_bytes` is the
-    largest of any one of them, and never below the guardian's own size (about 12 MiB), because the
-    kernel keeps the mark from before the child's exec.
+    Exactly one of `status` and `signal` is not None.
+
+    The resources include those of descendants that the child waited for. `maxrss_bytes` is the
+    maximum of any single process, and at least the guardian's own size (about 12 MiB), because the
+    kernel keeps the value from before the child's exec.
     """
 
     child: Child
@@ -61,11 +63,11 @@ class Exit:
 
 
 class Guardian:
-    """One guardian process and the instance directory it removes at its end.
+    """One guardian process, and the instance directory that it removes at its end.
 
-    `run_id` names the directory, closed to others and made below `instances` (default:
-    `places.instances_dir()`). The names owner.json, children.json and guardian.* in it are taken.
-    Raises LaunchError when the directory exists or the guardian does not start.
+    `run_id` is the name of the directory, which is private and below `instances` (default:
+    `places.instances_dir()`). The names owner.json, children.json and guardian.* in it are
+    reserved. Raises `LaunchError` if the directory exists or the guardian does not start.
     """
 
     def __init__(self, run_id: str, instances: Path | None = None) -> None:
@@ -94,7 +96,7 @@ class Guardian:
 
     @property
     def pid(self) -> int:
-        """The guardian's own pid, for the accounts of what the laboratory costs."""
+        """Return the guardian's own pid, for the account of Assay's own cost."""
         return self._process.pid
 
     def start(  # noqa: PLR0913 - each is a fact of the process
@@ -110,20 +112,20 @@ class Guardian:
         groups: Sequence[Path] = (),
         stops_others: bool = False,
     ) -> Child:
-        """Starts a process in a session of its own; its output is appended to `log`.
+        """Start a process in its own session; its output is appended to `log`.
 
-        `env` is the whole environment, nothing is inherited; ASSAY_INSTANCE is added. `control` is
-        the child's end of a socket pair: the child finds its descriptor number in
-        ASSAY_CONTROL_FD. Close your copy of it after the call, or the child's end never shows.
-        `groups` are the files of members of control groups that the child is put into before its
-        program begins. What a child that `stops_others` left stopped goes on when it has ended.
+        `env` is the whole environment plus ASSAY_INSTANCE; nothing is inherited. `control` is the
+        child's end of a socket pair, whose descriptor number is in ASSAY_CONTROL_FD for the child.
+        The caller must close its copy after the call, or the end of the child's side is never seen.
+        `groups` are member files of control groups that the child joins before its program begins.
+        Processes that a child with `stops_others` left stopped are resumed when it has ended.
 
-        A program that changes its user loses the parent-death signal: use
-        `setpriv --pdeathsig keep` to start a server as another user, else only a sweep ends it
-        after the guardian is killed.
+        A program that changes its user loses the parent-death signal. To start a server as another
+        user, `setpriv --pdeathsig keep` is needed; otherwise only a sweep ends it after the
+        guardian was killed.
 
-        Raises LaunchError when the process cannot be started, ValueError for a signal that is
-        unknown or a grace below zero.
+        Raises `LaunchError` if the process cannot be started, `ValueError` for an unknown signal or
+        a negative grace.
         """
         _check_stop(stop_signal, stop_grace_s)
         self._ids += 1
@@ -149,11 +151,11 @@ class Guardian:
         return self._children[self._ids]
 
     def stop(self, child: Child) -> Exit:
-        """Stops the child and its whole group, and returns when none of it is left.
+        """Stop the child and its whole group, and return when no process of it is left.
 
-        The leader gets its stop signal; what remains of the group when the leader is gone gets the
-        same; after the grace all get SIGKILL. A child that has ended already is no error.
-        Raises LaunchError when SIGKILL does not help.
+        The leader receives its stop signal, and after its end the rest of the group does. After the
+        grace, all receive SIGKILL. A child that has ended already is no error. Raises `LaunchError`
+        if SIGKILL has no effect.
         """
         if child.id not in self._stopped:
             self._ask({"do": "stop", "id": child.id}, [])
@@ -167,16 +169,16 @@ class Guardian:
         )
 
     def wait(self, child: Child, timeout_s: float | None = None) -> Exit | None:
-        """The child's end, or None when it still runs after `timeout_s` (None: no limit)."""
+        """Return the child's end, or None if it still runs after `timeout_s` (None: no limit)."""
         for _ in self._news(timeout_s):
             if child.id in self._exits:
                 return self._exits[child.id]
         return None
 
     def close(self) -> None:
-        """Stops every group in its own way and removes the directory. Idempotent.
+        """Stop every group in its own way and remove the directory; repeated calls do nothing.
 
-        Raises LaunchError when something remains.
+        Raises `LaunchError` if something remains.
         """
         if self._closed:
             return
@@ -200,7 +202,7 @@ class Guardian:
         self.close()
 
     def _spawn(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        # Without -S the site's .pth files would run, and those of some packages are heavy.
+        # Without -S, the .pth files of site-packages would run, some of which import much.
         program = [sys.executable, "-I", "-S", str(Path(guardian.__file__).absolute())]
         channel = theirs.fileno()
         with (self.directory / LOG_FILE).open("ab") as log:
@@ -228,7 +230,7 @@ class Guardian:
         )
 
     def _abandon(self) -> None:
-        """Undoes a construction that failed half-way."""
+        """Undo a construction that failed."""
         self._closed = True
         self._channel.close()
         if hasattr(self, "_process"):
@@ -260,9 +262,9 @@ class Guardian:
         )
 
     def _news(self, timeout_s: float | None) -> Iterator[None]:
-        """Yields at once and after every event, until `timeout_s` have passed.
+        """Yield at once and after every event, until `timeout_s` have passed.
 
-        Raises LaunchError when the guardian is lost and the caller still waits.
+        Raises `LaunchError` if the guardian is lost and the caller still waits.
         """
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
@@ -337,7 +339,7 @@ class Guardian:
         return lines[-1] if lines else ""
 
     def _await_end(self) -> None:
-        """Closes our direction and reads until the guardian has nothing left to tell."""
+        """Close this side for writing and read until the guardian has sent everything."""
         give_up_s = time.monotonic() + max(self._graces_s.values(), default=0.0) + CLOSE_MARGIN_S
         if not self._lost:
             self._channel.shutdown(socket.SHUT_WR)
@@ -352,7 +354,7 @@ class Guardian:
             ) from None
 
     def _clear_after_loss(self) -> None:
-        """The guardian ended without removing the directory: killed, or stuck on something."""
+        """Clean up after a guardian that was killed, or ended without removing the directory."""
         swept = clear(self.directory, comparable=True)
         if swept.outcome != "removed":
             raise LaunchError(f"{self.directory} remains: {swept.reason}")
@@ -381,7 +383,8 @@ def _why_not_started(program: str, answer: dict[str, Any]) -> str:
     if answer["errno"] == errno.ENOENT:
         return start + f"{path} does not exist; make it first"
     if answer["errno"] == errno.EACCES and path == program and "/" not in program:
-        # The kernel's answer, too, when a directory of PATH is closed and the program in no other.
+        # The kernel also answers so if a directory of PATH is not accessible and no other has the
+        # program.
         return start + "not found where this user may look; install it, or give its full path"
     if answer["errno"] in (errno.EACCES, errno.EPERM):
         return start + f"no permission for {path}; see its mode and that of each directory above"

@@ -1,11 +1,12 @@
-"""Shared memory that PostgreSQL's servers leave when they are killed: finds it, and removes it.
+"""Finds and removes shared memory that PostgreSQL's servers leave when they are killed.
 
-Such a server keeps a small System V segment. Its head names the data directory, and the file of
-/dev/shm that lists the server's other files there. A server that starts again on the same data
-directory removes all of it; where the directory goes, nobody would. The kernel counts who has a
-segment attached: one that nobody has is of a server all of whose processes are gone.
+A PostgreSQL server keeps a small System V segment. The segment's header names the data directory,
+and the file of /dev/shm that lists the server's other files there. A server that restarts on the
+same data directory removes all of it. If the directory is deleted, nothing else removes it. The
+kernel counts processes attached to a segment: one without any belongs to a server whose processes
+have all ended.
 
-It is executed by path, with `python -I -S`, by a guardian, and imports nothing of Assay.
+A guardian executes this file by path, with `python -I -S`, so it imports nothing of Assay.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ from pathlib import Path
 SEGMENTS = Path("/proc/sysvipc/shm")
 FILES = Path("/dev/shm")  # noqa: S108 - it is where they are
 FILE_PREFIX = "PostgreSQL."
-# Every data directory has this file.
+# File that every data directory has.
 VERSION_FILE = "PG_VERSION"
-# A server takes one of the next keys where that of its directory's number is another's.
+# A server uses one of the next keys if another program has the key of its directory's inode.
 KEYS_MAX = 16
 
 _MAGIC, _CONTROL_MAGIC = 679834894, 0x9A503D32
 # `PGShmemHeader`: magic, creator, total, free, control, a pointer, device, inode.
 _HEADER = struct.Struct("=iiQQI4xQQQ")
-# `dsm_control_header`: magic, items, room for items; then items, which begin with handle and count.
+# `dsm_control_header`: magic, items, maximum items; then items, each beginning with handle and
+# count.
 _CONTROL, _CONTROL_BYTES, _ITEM = struct.Struct("=III"), 16, struct.Struct("=II")
 _KEY_MASK = 0xFFFFFFFF
 _SHM_RDONLY, _IPC_RMID = 0o10000, 0
@@ -43,7 +45,7 @@ _NOWHERE = ctypes.c_void_p(-1).value
 
 @dataclass(frozen=True)
 class Segment:
-    """One line of /proc/sysvipc/shm that has the size of such a segment."""
+    """One line of /proc/sysvipc/shm with the size of such a segment."""
 
     id: int
     key: int
@@ -54,12 +56,12 @@ class Segment:
 
 @dataclass(frozen=True)
 class ServerMemory:
-    """Shared memory of one server.
+    """The shared memory of one server.
 
     Attributes:
         segment: Its System V segment.
-        device, inode: Of its data directory.
-        files: Its files in /dev/shm, as far as they are there.
+        device, inode: Device and inode of the server's data directory.
+        files: Existing files of the server in /dev/shm.
     """
 
     segment: Segment
@@ -69,13 +71,16 @@ class ServerMemory:
 
     @property
     def words(self) -> str:
-        """The segment in words."""
+        """Return a description of the segment."""
         server = f"a PostgreSQL server that is gone (pid {self.segment.creator_pid})"
         files = "".join(f", {file}" for file in self.files)
         return f"shared memory of {server}: System V segment {self.segment.id}{files}"
 
     def remove(self) -> None:
-        """Removes it. Raises OSError: it is somebody else's."""
+        """Remove the memory.
+
+        Raises `OSError` if it belongs to another user.
+        """
         for file in self.files:
             with suppress(FileNotFoundError):
                 file.unlink()
@@ -85,13 +90,13 @@ class ServerMemory:
 
 
 def segments() -> list[Segment]:
-    """System V segments of the size that PostgreSQL's have; none where the kernel has no such."""
+    """Return System V segments of PostgreSQL's size; empty if the kernel has no such memory."""
     try:
         lines = SEGMENTS.read_text(encoding="ascii").splitlines()[1:]
     except FileNotFoundError:
         return []
     rows = [[int(field) for field in line.split()] for line in lines]
-    # key, id, rights, size, creator, last user, attached, four owners, three times
+    # columns: key, id, permissions, size, creator, last user, attached, four owners, three times
     return [
         Segment(row[1], row[0] & _KEY_MASK, row[4], row[6], row[13])
         for row in rows
@@ -100,7 +105,7 @@ def segments() -> list[Segment]:
 
 
 def abandoned(inode: int | None = None) -> list[ServerMemory]:
-    """Memory of servers that are gone: of all, or of one data directory by its inode."""
+    """Return memory of ended servers: all, or those of one data directory by its inode."""
     free = [segment for segment in segments() if segment.attached == 0]
     if inode is not None:
         free = [one for one in free if (one.key - inode) & _KEY_MASK < KEYS_MAX]
@@ -108,10 +113,10 @@ def abandoned(inode: int | None = None) -> list[ServerMemory]:
 
 
 def remove_below(directory: Path) -> list[str]:
-    """Removes the memory of servers that are gone and had their data below a directory.
+    """Remove the memory of ended servers whose data were below a directory.
 
     Returns:
-        What could not be removed.
+        The result describes what could not be removed.
     """
     left = []
     for data in _data_directories(directory):
@@ -127,7 +132,7 @@ def remove_below(directory: Path) -> list[str]:
 
 
 def _data_directories(directory: Path) -> Iterator[Path]:
-    # Nobody's segments: there is nothing to be looked for.
+    # No segment is abandoned, so the search ends.
     if all(segment.attached for segment in segments()):
         return
     for path, directories, files in os.walk(directory):
@@ -147,7 +152,7 @@ def _memory(segment: Segment) -> ServerMemory | None:
 
 
 def _content(segment_id: int) -> bytes | None:
-    """The bytes of a segment; None if it is gone, or somebody else's."""
+    """Return the bytes of a segment; None if it vanished, or belongs to another user."""
     address = _LIBC.shmat(segment_id, None, _SHM_RDONLY)
     if address == _NOWHERE:
         return None
@@ -158,7 +163,7 @@ def _content(segment_id: int) -> bytes | None:
 
 
 def _files(control: int) -> Iterator[Path]:
-    """The file that lists a server's files, and those."""
+    """Yield the file that lists a server's files, and the listed files."""
     listing = FILES / f"{FILE_PREFIX}{control}"
     try:
         text = listing.read_bytes()
@@ -177,7 +182,7 @@ def _files(control: int) -> Iterator[Path]:
 
 
 def main(arguments: list[str]) -> int:
-    """Argument: a directory, below which killed servers had their data."""
+    """Remove the memory of killed servers; the argument is a directory above their data."""
     left = remove_below(Path(arguments[0]))
     for problem in left:
         sys.stderr.write(f"shared memory is left: {problem}\n")

@@ -1,7 +1,7 @@
-"""The slower's process: makes resources slower for an engine until its owner says the end.
+"""The slower's process: slows resources for an engine until its owner requests the end.
 
-Whatever ends it, the engine goes on: it resumes what it has stopped when it is told to end, when
-its channel closes and when the guardian is gone; where it is killed, the guardian resumes it.
+However the slower ends, the engine continues. It resumes stopped processes when it is told to end,
+when its channel closes and when the guardian ends; if it is killed, the guardian resumes them.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from assay.running.processes.control import Channel
 
 log = logging.getLogger("assay.slower")
 
-# Any priority above those of time-sharing: a stop must end in time however busy the host is.
+# A real-time priority above time-sharing processes: a stop must end in time on a busy host.
 PRIORITY = 1
 NICE = -20
 
 
 def main() -> int:
-    """Slows whom the owner names. Returns the exit status."""
+    """Slow the processes that the owner names.
+
+    Returns the exit status.
+    """
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO,
         format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
-    # The guardian's word to end, and the kernel's when the guardian is gone.
+    # The guardian sends SIGTERM to request the end, and the kernel does when the guardian dies.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     channel = Channel(socket.socket(fileno=int(os.environ.pop("ASSAY_CONTROL_FD"))))
     try:
@@ -66,13 +69,13 @@ def _slow(channel: Channel, job: dict[str, Any]) -> None:
         report = slower.stop()
     if report["error"]:
         log.error("ended early: %s", report["error"])
-    # Whoever closed the channel does not listen.
+    # A process that closed the channel reads no answer.
     with suppress(OSError):
         channel.send("slowed", report=dict(report))
 
 
 def _before_others() -> str:
-    """Has the kernel prefer this process to the engine; how far it does."""
+    """Have the kernel prefer this process to the engine; return how far it does."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     except OSError:

@@ -1,4 +1,4 @@
-"""Rows that the reference gave, kept for other runs: a file each, named by what they depend on."""
+"""Cache of reference rows for later runs: one file each, named by a hash of its inputs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ log = logging.getLogger(__name__)
 
 REFERENCES = "references"
 PARTIAL = ".partial"
-# A file that is written takes no longer; what is older was left by something that was killed.
+# Writing a file takes less time than this; an older partial file is from a killed process.
 PARTIAL_AGE_MAX_S = 3600.0
 
 
 class ReferenceCache:
-    """Any number of processes may read and write it: files come into being whole."""
+    """A cache that many processes can read and write, because files are created atomically."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -41,7 +41,10 @@ class ReferenceCache:
         return None
 
     def keep(self, key: list[Any], answer: dict[str, Any]) -> None:
-        """Keeps an answer. That it cannot be kept is no failure: it is made again next time."""
+        """Keep an answer.
+
+        A failure is ignored, because the answer can be computed again.
+        """
         text = json.dumps(answer, ensure_ascii=False)
         head = hashlib.sha256(text.encode()).hexdigest()
         partial = None
@@ -58,7 +61,7 @@ class ReferenceCache:
                 partial.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Removes what processes left that were killed while they wrote."""
+        """Remove partial files of processes that were killed while writing."""
         for partial in self._root.glob(f"*{PARTIAL}"):
             try:
                 if time.time() - partial.stat().st_mtime > PARTIAL_AGE_MAX_S:

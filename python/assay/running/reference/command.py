@@ -1,4 +1,4 @@
-"""The command by which somebody keeps the rows of a run's queries as their answers."""
+"""Makes the command with which a user keeps the rows of a run's queries as expected answers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A workload's data in memory, in any state that refresh functions bring them to.
+"""A workload's data in memory, in any state that refresh functions produce.
 
-State n of k batches a function: of the sets, one after another, k batches of new rows came in and
-then k batches of old keys went, n batches altogether. Batch b of a set of N orders ends with order
-b * N / k, rounded down. What is not changed is shared between states.
+State n for k batches per function: set after set, k batches of new rows were inserted and then k
+batches of old keys deleted, n batches in total. Batch b of a set of N orders ends with order b * N
+/ k, rounded down. Unchanged data are shared between states.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class RefreshSets:
     """The rows that refresh functions insert and delete.
 
     Attributes:
-        batches: Transactions of each function.
-        orders: How many orders a set has.
-        tables: Rows of the sets by table, with `set_number` and `order_number`: `x_new` holds what
-            comes into `x`, the one `x_old` the keys of what goes.
-        deletes: For each table that rows go from, its column with the key.
+        batches: Number of transactions of each function.
+        orders: Number of orders in a set.
+        tables: Rows of the sets by table, with `set_number` and `order_number`. `x_new` has the
+            rows to insert into `x`, the single `x_old` the keys to delete.
+        deletes: Key column of each table that rows are deleted from.
     """
 
     batches: int
@@ -40,12 +40,12 @@ class RefreshSets:
     deletes: Mapping[str, str]
 
     def inserted(self, table: str, state: int) -> pa.Table | None:
-        """Rows that came into a table until a state; None for a table that none come into."""
+        """Return rows inserted into a table until a state; None for a table without inserts."""
         new = self.tables.get(table + NEW)
         return None if new is None else self._until(new, *self._progress(state, 0))
 
     def deleted(self, state: int) -> pa.ChunkedArray | None:
-        """Keys of the rows that went until a state; None if none ever go."""
+        """Return the keys of rows deleted until a state; None if there are no deletes."""
         old = next((rows for name, rows in self.tables.items() if name.endswith(OLD)), None)
         if old is None:
             return None
@@ -57,7 +57,7 @@ class RefreshSets:
         return table + NEW in self.tables or table in self.deletes
 
     def _progress(self, state: int, before: int) -> tuple[int, int]:
-        """Whole sets that a function is through, and orders of the next one."""
+        """Return the number of complete sets of a function, and of orders in the next one."""
         sets, batches = divmod(state, 2 * self.batches)
         done = min(max(0, batches - before), self.batches)
         return sets, done * self.orders // self.batches
@@ -70,7 +70,7 @@ class RefreshSets:
 
 
 class _Part:
-    """Rows of a table that are looked at together when keys go."""
+    """Rows of a table that are searched together when keys are deleted."""
 
     def __init__(self, batch: pa.RecordBatch, key: str | None) -> None:
         self.batch = batch
@@ -80,7 +80,7 @@ class _Part:
             self._least, self._most = bounds["min"], bounds["max"]
 
     def without(self, keys: Sequence[int]) -> pa.RecordBatch:
-        """The rows whose key is not among these, which are in order; itself if all stay."""
+        """Return the rows without these sorted keys; the object itself if all rows stay."""
         if self._key is None or not self.batch.num_rows:
             return self.batch
         here = keys[bisect_left(keys, self._least) : bisect_right(keys, self._most)]
@@ -92,11 +92,11 @@ class _Part:
 
 
 class ReferenceData:
-    """All tables in memory.
+    """All tables of a workload in memory, in any state of the data.
 
     Args:
         tables: Batches of each table as loaded.
-        refresh: What changes them; None if nothing does.
+        refresh: Refresh functions' rows; None without refresh functions.
     """
 
     def __init__(
@@ -111,12 +111,12 @@ class ReferenceData:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the tables."""
+        """Return the names of the tables."""
         return tuple(self._parts)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the rows as loaded."""
+        """Return the bytes of the rows as loaded."""
         return sum(part.batch.nbytes for parts in self._parts.values() for part in parts)
 
     def changes(self, table: str) -> bool:
@@ -124,7 +124,7 @@ class ReferenceData:
         return self._refresh is not None and self._refresh.changes(table)
 
     def at(self, table: str, state: int) -> list[pa.RecordBatch]:
-        """The rows of a table in a state of the data."""
+        """Return the rows of a table in a state of the data."""
         parts = self._parts[table]
         if self._refresh is None or not self._refresh.changes(table):
             return [part.batch for part in parts]

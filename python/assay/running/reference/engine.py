@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 DIALECT = "datafusion"
 TITLE = "DataFusion"
-# The dialect whose grammar is nearest to the one of the engine.
+# SQL dialect whose grammar is closest to DataFusion's.
 GRAMMAR = "postgres"
 SCANNED = re.compile(r"TableScan: (\S+).*? projection=\[([^\]]*)\]")
 
 
 class NotAnsweredError(Exception):
-    """The reference has no rows for a text, and why."""
+    """Error of a query for which the reference has no rows, with the reason."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows as the reference has them.
+    """Rows that the reference computed.
 
     Attributes:
         columns: Names of the columns.
         rows: Rows in the returned order.
-        ordered_by: Columns by which they had to be ordered.
+        ordered_by: Columns of the required order.
     """
 
     columns: list[str]
@@ -51,9 +51,9 @@ def version() -> str:
 
 
 def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict[str, list[str]]:
-    """The columns of each table that any of the texts reads, in the table's order.
+    """Return the columns of each table that any of the texts reads, in the table's order.
 
-    A text that the engine refuses reads nothing.
+    A text that the engine refuses contributes no columns.
     """
     import pyarrow as pa
 
@@ -68,7 +68,7 @@ def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict
         except Exception:  # noqa: BLE001, S112 - the binding has one class for all that may be wrong
             continue
         for table, columns in SCANNED.findall(plan):
-            # Where rows are only counted, one column stands for them.
+            # If rows are only counted, the first column is enough.
             read = columns.split(", ") if columns else schemas[table].names[:1]
             columns_by_table.setdefault(table, set()).update(read)
     return {
@@ -78,11 +78,11 @@ def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict
 
 
 class ReferenceEngine:
-    """Answers texts on any state of the data.
+    """Executes queries on any state of the data.
 
     Args:
-        data: All tables.
-        memory_bytes: What queries may take beside them.
+        data: All tables in memory.
+        memory_bytes: Memory for queries, in addition to the tables.
     """
 
     def __init__(self, data: ReferenceData, memory_bytes: int | None = None) -> None:
@@ -91,11 +91,11 @@ class ReferenceEngine:
         self._state: int | None = None
 
     def answer(self, text: str, state: int) -> Answer:
-        """The rows of a text in a state of the data.
+        """Return the rows of a query in a state of the data.
 
         Raises:
-            NotAnsweredError: If the engine refuses the text or fails in it, or if others of its
-                rows would be as right, because a limit cuts through rows that come in any order.
+            NotAnsweredError: If the engine refuses the query or fails, or if its rows are
+                ambiguous, because a limit cuts rows without a defined order.
         """
         more = with_one_more_row(text)
         if more is None:
@@ -126,7 +126,7 @@ class ReferenceEngine:
         return Answer(names, rows, ordered_by(text, names, GRAMMAR))
 
     def _go_to(self, state: int) -> None:
-        """Puts the tables of a state in the place of those of another."""
+        """Replace the registered tables by those of another state."""
         if state == self._state:
             return
         for table in self._data.tables:
@@ -155,7 +155,7 @@ def _context(memory_bytes: int | None) -> Any:  # noqa: ANN401 - the package has
 
 
 def _options() -> Any:  # noqa: ANN401 - the package has no types
-    """Queries only: a text that changes the reference's data would make it wrong for all others."""
+    """Return options that allow only queries: a change of the data would affect all others."""
     import datafusion
 
     return (

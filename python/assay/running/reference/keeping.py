@@ -1,7 +1,7 @@
-"""Takes the rows that a run's own queries returned as their answers, and keeps them beside these.
+"""Keeps the rows that a run's own queries returned as expected answers beside the queries.
 
-An operation has an answer if two executions returned the same rows, as far as its statement says
-which rows come and in which order.
+An operation has an answer if two executions returned the same rows, compared by the rows and order
+that its statement defines.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ NEW, SAME = "new", "the same"
 
 @dataclass(frozen=True)
 class OperationAnswer:
-    """The rows of an operation, to be kept.
+    """The rows of an operation that will be kept.
 
     Attributes:
         operation: Name of the operation.
-        answer: What stands beside the rows; None if it has none that can be kept.
-        change: `new`, `the same` as what is kept, or how it differs from that.
+        answer: Facts kept with the rows; None if there are no rows to keep.
+        change: `new`, `the same` as the kept answer, or the difference from it.
         why_not: Reason why it has no answer.
-        text: The rows as a file has them.
+        text: Rows in the format of the file.
     """
 
     operation: str
@@ -55,7 +55,7 @@ class OperationAnswer:
 def operation_answers(
     run: Run, dialects: Sequence[str], folder: Path, kept: Mapping[str, KeptAnswer]
 ) -> list[OperationAnswer]:
-    """Return the answer of each operation of a run, beside what is kept in a folder."""
+    """Return the answer of each operation of a run, compared with those kept in a folder."""
     grammar = grammar_of(dialects)
     executed = executions(run.table("events"), None)
     answered = set(executed["operation"])
@@ -128,7 +128,7 @@ def _why_not(
     grammar: str | None,
     results: Sequence[tuple[str, pl.DataFrame]],
 ) -> str | None:
-    """Say why an operation has no answer of its own; None if it may have one."""
+    """Return why an operation cannot have an answer; None if it can."""
     if operation in run.facts["workload"].get("drawn_operations", []):
         return "its values are drawn at each execution"
     does = reads(text, grammar)

@@ -1,4 +1,4 @@
-"""Brings a workload's data into the reference's memory, where there is enough of it."""
+"""Loads a workload's data into the reference's memory, if there is enough of it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from assay.engines.contract import Tell
 
 GIB = 1 << 30
-# What the process takes at its most, in sizes of the tables: benchmarks/bench_reference_memory.py.
+# Peak memory of the process as a multiple of the tables' size:
+# benchmarks/bench_reference_memory.py.
 MEMORY_FACTOR = 3.0
 
 
 def loaded(job: Mapping[str, Any], texts: Sequence[str], tell: Tell) -> tuple[ReferenceData, int]:
-    """The columns that texts read, with all their rows; and how many bytes queries may take.
+    """Return the columns that queries read, with all rows, and the memory in bytes for queries.
 
     Raises:
         RunFailedError: If the host has too little memory.
@@ -52,14 +53,14 @@ def loaded(job: Mapping[str, Any], texts: Sequence[str], tell: Tell) -> tuple[Re
             rows[name].append(batch)
             done += batch.num_rows
             tell("reference data", done, expected, "rows")
-    # How many rows a table has was estimated.
+    # The number of rows of a table was only estimated.
     tell("reference data", done, done, "rows")
     sets = _refresh_sets(job, columns) if refresh else None
     return ReferenceData(rows, sets), available - needed
 
 
 class _Table:
-    """A table as the generator makes it; the first rows tell how much memory all will take."""
+    """A generated table, whose first rows give an estimate of its total memory."""
 
     def __init__(self, job: Mapping[str, Any], name: str) -> None:
         self._stream = table_rows(job, name, job["threads"])
@@ -72,7 +73,7 @@ class _Table:
         return self._stream.rows_expected
 
     def estimated_bytes(self, columns: Sequence[str]) -> float:
-        """Estimate the memory that some columns of all rows take."""
+        """Estimate the memory in bytes of some columns of all rows."""
         if self._first is None:
             self._first = next(iter(self._reader), None)
         if self._first is None or not self._first.num_rows:
@@ -82,7 +83,7 @@ class _Table:
         return first_bytes * share
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows, once."""
+        """Yield all rows, once."""
         if self._first is not None:
             yield self._first.select(columns)
             self._first = None

@@ -1,7 +1,8 @@
-"""Makes the rows that a run's answers are compared with: the part that is done in a host.
+"""Computes the rows that a run's answers are compared with, in a separate process.
 
-An answer may be of any of several states of the data. The likeliest is tried first, and no other is
-made once one fits; so a right answer costs little, and only a wrong one costs all its states.
+An answer may belong to any of several states of the data. The most likely state is tried first, and
+no other once one matches. A right answer is therefore cheap, and only a wrong one costs all its
+states.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Tell
 
-# Of what a kept answer is, beside what stands in its key.
+# Format version of kept answers, in addition to the parts of their key.
 FORMAT = 1
 KIB = 1024
 
 
 @dataclass
 class _Wanted:
-    """One distinct answer of a run, and the states that are still to be tried."""
+    """One distinct answer of a run, and its untried states."""
 
     operation: str
     variant: int
@@ -49,8 +50,8 @@ class ReferenceMaking:
     """A job that makes reference rows.
 
     Args:
-        job: As `study.reference` sends it.
-        tell: Is told how far it is.
+        job: Job in the form that `study.reference` sends.
+        tell: Receives the progress.
     """
 
     def __init__(self, job: Mapping[str, Any], tell: Tell) -> None:
@@ -69,7 +70,7 @@ class ReferenceMaking:
         self._over = self._made = self._kept = 0
 
     def make(self) -> dict[str, Any]:
-        """Writes files of expected rows beside the results; what was made, for `origin.json`.
+        """Write files of expected rows beside the results; return facts for `origin.json`.
 
         Raises:
             RunFailedError: If the data do not fit into memory.
@@ -79,7 +80,7 @@ class ReferenceMaking:
         pending = self._wanted()
         expected = len(pending)
         while pending:
-            # One state after another: going from one to another costs time.
+            # States are processed in order, because changing to another state costs time.
             tried, pending = sorted(pending, key=lambda wanted: wanted.states[0]), []
             for wanted in tried:
                 if self._try(wanted):
@@ -100,7 +101,7 @@ class ReferenceMaking:
         }
 
     def _wanted(self) -> list[_Wanted]:
-        """Answers that have to be compared and can be, each with its states, likeliest first."""
+        """Return answers that can be compared, each with its states, most likely first."""
         refresh = Refresh.of(self._run.facts.get("test"))
         asked = distinct(executions(self._run.table("events"), refresh))
         all_wanted = []
@@ -129,7 +130,7 @@ class ReferenceMaking:
         return not fits and bool(wanted.states)
 
     def _written(self, operation: str, variant: int, state: int) -> Path | None:
-        """The file of expected rows, made; None if the reference cannot say them."""
+        """Compute and write the file of expected rows; None if that is impossible."""
         try:
             answer = self._answer(self._texts[operation, variant], state)
         except NotAnsweredError as error:
@@ -146,7 +147,7 @@ class ReferenceMaking:
         return path
 
     def _keep_order(self, operation: str, ordered_by: list[str]) -> None:
-        """Told before the rows are there: without it each of them would have its place."""
+        """Record ordering columns before rows exist; without them every row's position counts."""
         if self._ordered_by.get(operation) == ordered_by:
             return
         self._ordered_by[operation] = ordered_by
@@ -154,7 +155,7 @@ class ReferenceMaking:
         write_json(self._folder / EXPECTED_ORIGIN_FILE, origin)
 
     def _answer(self, text: str, state: int) -> dict[str, Any]:
-        """Rows of a text as a file's text, from the cache or the engine."""
+        """Return rows of a query as the text of a file, from the cache or the engine."""
         state = state if self._differs(text) else 0
         key = self._key(text, state)
         if (kept := self._cache.find(key)) is not None:
@@ -177,7 +178,7 @@ class ReferenceMaking:
     def _key(self, text: str, state: int) -> list[Any]:
         job = self._job
         batches = job["refresh"]["batches"] if job["refresh"] else 1
-        # The same data, however many batches brought them about.
+        # The data are the same for any number of batches that produced them.
         sets = str(Fraction(state, batches))
         rows = [job["generator"], job["generators_version"], job["scale"], sets]
         return [FORMAT, reference_engine.version(), job["content_sha256"], *rows, text]

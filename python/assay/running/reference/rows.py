@@ -1,8 +1,8 @@
-"""The rows that answers are compared with: those that a workload keeps, and those made for a run.
+"""Collects the rows that answers are compared with: kept by a workload, or computed for a run.
 
-Kept rows are right for default parameters and data as loaded. For all else an engine that takes no
-part in the run is asked, in a host of its own, when the engine under test has gone. Where that
-cannot be done, the record says why; it ends no run.
+Kept rows are valid for default parameters and loaded data. Rows that are not kept are computed by
+an independent engine in a separate process, after the engine under test has ended. If they cannot
+be computed, the record says why; the run continues.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Words of a script that may leave other rows than the generator made.
+# Words of a script that may change the generated rows.
 CHANGES_ROWS = re.compile(
     r"(?i)(?<!\bon )\b(insert|update|delete|merge|truncate|copy|load\s+data|replace\s+into|call)\b"
     r"|\b(do)\s*\$"
@@ -65,7 +65,7 @@ class References:
         self._folder: Path = run.raw / RESULTS_DIR / EXPECTED_DIR
 
     def keep_known(self) -> None:
-        """Copies the rows that the workload keeps, with their origin, into the record."""
+        """Copy the rows that the workload keeps, with their origin, into the record."""
         workload, scale = self._asked.workload, self._request.scale
         if self._request.parameters != PARAMETERS_DEFAULT or not self._asked.engine.facts.answers:
             return
@@ -81,7 +81,7 @@ class References:
             self._tell(origin=", ".join(origins))
 
     def _without_outdated(self, kept: dict[str, Path]) -> dict[str, Path]:
-        """Rows of statements that are what they were when somebody kept their answers."""
+        """Return kept rows whose statements have not changed since they were kept."""
         own = own_answers(self._asked.workload, self._request.scale, self._asked.language)
         if not own:
             return kept
@@ -100,10 +100,11 @@ class References:
         return workload.statement(operation, self._asked.dialects, scale).text
 
     def make(self, guardian: Guardian) -> None:
-        """Has rows made for answers that no kept ones are for.
+        """Compute rows for answers without kept ones.
 
         Raises:
-            KeyboardInterrupt: With what was stopped; the figures of the run are whole without it.
+            KeyboardInterrupt: If it was stopped; has the stopped step. The run's figures are
+                complete without it.
         """
         if not self._asked.engine.facts.answers or self._request.remove:
             return
@@ -120,13 +121,13 @@ class References:
             log.warning("no reference rows were made: %s", error)
             self._tell(why=str(error))
         except Exception as error:
-            # What was measured is worth more than its check.
+            # The measurement is worth more than its check.
             log.exception("making reference rows broke down")
             self._tell(why=f"making reference rows broke down: {type(error).__name__}: {error}")
 
     def _made(self, guardian: Guardian) -> None:
         missing = list(_missing(Run(self._run.dir)))
-        # Of values that are drawn, here or for a check, nobody else knows.
+        # Only the run knows values that are drawn, here or for a check.
         operations = set(self._asked.workload.drawn_operations)
         missing = [piece for piece in missing if operation_of(piece[0]) not in operations]
         if not missing:
@@ -151,7 +152,7 @@ class References:
         self._tell(made=message["facts"])
 
     def _tell(self, **facts: object) -> None:
-        # What makes rows has written there by which columns they are ordered.
+        # The computation has written the ordering columns to this document.
         document = Run(self._run.dir).expected_origin | facts
         write_json(self._folder / EXPECTED_ORIGIN_FILE, document)
 
@@ -176,7 +177,7 @@ class References:
         raise AssertionError(operation)
 
     def _why_not(self, texts: list[dict[str, Any]]) -> str | None:
-        """Return why the operations' data are unknown without the engine; None if known."""
+        """Return why the operations' data are unknown outside the engine; None if known."""
         workload, request = self._asked.workload, self._request
         setup = workload.setup(self._asked.dialects, request.scale)
         for name, script in {**setup, **request.prepare}.items():
@@ -195,7 +196,7 @@ class References:
         return f"the data of {self._asked.workload.facts.name} are not made by a generator"
 
     def _unrepeatable(self, operations: set[str]) -> dict[str, str]:
-        """Return why operations may return other rows next time, by their names."""
+        """Return why operations may return other rows the next time, by name."""
         if self._asked.language != SQL:
             return {}
         grammar = grammar_of(self._asked.dialects)
@@ -240,13 +241,13 @@ class References:
 
 
 def _origin(workload: Workload, kept: Path) -> str:
-    """The folder of a file of kept rows, from that of all workloads on."""
+    """Return the folder of a file with kept rows, relative to that of all workloads."""
     owner = workload if kept.is_relative_to(workload.folder) else workload.data
     return f"workloads/{owner.facts.name}/{kept.parent.relative_to(owner.folder)}"
 
 
 def _missing(run: Run) -> Iterator[tuple[str, int]]:
-    """Operations, with their variants, of which not all rows are there to compare with."""
+    """Yield operations, with their variants, whose expected rows are incomplete."""
     from assay.analysis.answers.states import Refresh, distinct, executions
 
     refresh = Refresh.of(run.facts.get("test"))

@@ -1,4 +1,4 @@
-"""Reaches a server that runs already, by a bridge of ours where its engine needs one."""
+"""Connects to a running server, through a bridge if its engine needs one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Reached:
     """The address at which a running server is queried.
 
     Attributes:
-        address: May hold a password.
+        address: Address of the server, which may hold a password.
         bridge_pids: Process ids of the bridge to the server.
-        last_words: Returns None while these run; otherwise how one ended.
+        last_words: Returns None while the bridge runs; otherwise how a process of it ended.
     """
 
     address: Address
@@ -47,11 +47,10 @@ def reached(
     log: Path,
     guarding: Guarding = lambda address: address,
 ) -> Iterator[Reached]:
-    """The server's address; what was started for it is gone when the block is left.
+    """Yield the server's address; a bridge that was started for it ends with the block.
 
-    `dsn` has the settings that were asked for; `guarding` adds to the address what keeps its
-    connections from writing. What is beside the server writes into a file that is named after
-    `log`.
+    `dsn` includes the requested settings; `guarding` adds settings that make connections read only.
+    The bridge's output is in a file named after `log`.
     """
     address = guarding(engine.address(dsn))
     if not isinstance(engine, Bridged):
@@ -70,9 +69,9 @@ def reached(
 def reached_before(
     engine: Server, dsn: str, request: RunRequest, guarding: Guarding
 ) -> Iterator[Address]:
-    """Yield a server's address before there is a run, with a guardian and a log of its own.
+    """Yield a server's address before a run exists, with a temporary guardian and log.
 
-    `guarding` is as for `reached`.
+    `guarding` is the same as for `reached`.
     """
     if not isinstance(engine, Bridged):
         yield guarding(engine.address(dsn))

@@ -1,7 +1,7 @@
-"""Changes of a database file of somebody's: made for one run, and taken back however it ends.
+"""Changes a user's database file for one run, and reverts the change however the run ends.
 
-What takes a change back is in the run's journal before the change is made. So it is taken back by
-the run itself at its end, by its guardian after `kill -9`, and by the next command after both died.
+The statements that revert a change are in the run's journal before the change is made. The run
+reverts the change at its end, its guardian after `kill -9`, and the next command after both died.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ LOG = "host-change.log"
 def change_file(
     request: RunRequest, file: Path, guardian: Guardian, changes: Changes, raw: Path
 ) -> None:
-    """Makes the changes of a request in a file; the run's journal takes them back.
+    """Make the changes of a request in a file; the run's journal reverts them.
 
     Raises:
         EngineError: If the engine refuses a change.
-        RunFailedError: If another run has changed the file and not taken that back, or the journal
-            cannot be written.
+        RunFailedError: If another run's change of the file is not reverted, or the journal cannot
+            be written.
     """
     changes.check_free(file)
     if not request.changes:
@@ -53,7 +53,7 @@ def change_file(
         "undo": request.undo,
         "scratch": str(guardian.directory),
     }
-    # The guardian ends this host before it takes anything back, so that no change is made later.
+    # The guardian ends this process before it reverts anything, so no change is made later.
     with host(guardian, JOB, job, raw / LOG) as changing:
         undo = changing.next()["undo"]
         text = json.dumps({"engine": request.engine, "sql": undo})
@@ -68,15 +68,15 @@ def change_file(
 
 
 def serve_file_changes(channel: Channel, job: Mapping[str, Any], file: Path) -> None:
-    """Tells what takes changes of a file back, and makes them when that is noted.
+    """Send the statements that revert changes; make the changes once these are recorded.
 
     Args:
-        channel: To whoever asked; hears `undo` and `changed`.
-        job: `engine`, `scratch`, and `make` and `undo`: statements by label.
-        file: The database file.
+        channel: Channel to the owner, which receives `undo` and `changed`.
+        job: Job with `engine`, `scratch`, and `make` and `undo`: statements by label.
+        file: Path of the database file.
 
     Raises:
-        UsageError: If the engine changes no files.
+        UsageError: If the engine does not support changes of files.
         EngineError: If the engine refuses a change.
     """
     scratch = Path(job["scratch"])

@@ -1,9 +1,9 @@
-"""Changes of tables of a running server: made for one run, and taken back however it ends.
+"""Changes tables of a running server for one run, and reverts the changes however the run ends.
 
-Only a request that says how each change is taken back has any, and only `assay try
---allow-changes` makes such a request. A host of its own makes the change and waits: it takes the
-change back when it is told to, and also when the run's process is gone, `kill -9` included. What
-stays if that host is killed as well is taken back before the next run of the same study begins.
+Only a request that says how to revert each change has changes; only `assay try --allow-changes`
+makes such requests. A separate process makes the change and waits. It reverts the change on
+request, and also when the run's process has ended, even by `kill -9`. If that process is killed as
+well, the next run of the same study reverts the change before it begins.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHANGED, UNDO, UNDONE = "changed", "undo", "undone"
-# Dropping an index waits until statements that may use it have ended.
+# Seconds for reverting: dropping an index waits for statements that may use it.
 TAKING_BACK_S = 120.0
 LOG = "host-change.log"
 
@@ -44,11 +44,11 @@ LOG = "host-change.log"
 def changed_tables(
     request: RunRequest, address: Address, guardian: Guardian, raw: Path, teller: Teller
 ) -> Iterator[None]:
-    """Makes the changes of a request; takes them back when the block is left.
+    """Make the changes of a request, and revert them at the end of the block.
 
     Raises:
-        EngineError: If the server refuses a change; what it left of it is taken back.
-        RunFailedError: If a change was made and cannot be taken back: names the statement to run.
+        EngineError: If the server refuses a change; a partial change is reverted.
+        RunFailedError: If a change cannot be reverted; the message names the statement to run.
     """
     if not request.undo:
         yield
@@ -73,20 +73,20 @@ def changed_tables(
 def serve_changes(
     channel: Channel, job: Mapping[str, Any], engine: Engine, instance: Instance
 ) -> None:
-    """Makes changes, waits for the word to take them back or for the end of whoever asked.
+    """Make changes, and wait for the request to revert them, or for the owner's end.
 
     Args:
-        channel: To whoever asked; hears `changed` and `undone`.
-        job: `make` and `undo`: statements by label.
+        channel: Channel to the owner, which receives `changed` and `undone`.
+        job: Job with `make` and `undo`: statements by label.
         engine: Engine of the server.
-        instance: Attached.
+        instance: Connected instance of the server.
 
     Raises:
         EngineError: If the server refuses a change.
-        RunFailedError: If a change cannot be taken back.
+        RunFailedError: If a change cannot be reverted.
     """
     for sql in job["undo"].values():
-        # There is something to take back only if a run was killed.
+        # A change is left only if an earlier run was killed.
         with suppress(EngineError):
             run_statements(engine, instance, sql)
     if not job["make"]:
@@ -101,7 +101,7 @@ def serve_changes(
         channel.send(CHANGED)
         channel.receive()
     finally:
-        # Nothing may interrupt it now: not Ctrl-C, and not the guardian's first word to end.
+        # Reverting must not be interrupted, neither by Ctrl-C nor by the guardian's first signal.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         take_back(engine, instance, job["undo"])
@@ -110,10 +110,10 @@ def serve_changes(
 
 
 def make_changes(request: RunRequest) -> None:
-    """Makes the changes of a request on its server or in its file, where they then stay.
+    """Make the changes of a request permanently, on its server or in its file.
 
     Raises:
-        UsageError: If the engine runs no SQL of ours.
+        UsageError: If the engine cannot run SQL for Assay.
         EngineError: If the server cannot be reached, or refuses a change.
     """
     engine = find_engine(request.engine).engine()
@@ -131,10 +131,10 @@ def make_changes(request: RunRequest) -> None:
 
 
 def take_back(engine: Engine, instance: Instance, undo: Mapping[str, str]) -> None:
-    """Takes changes back.
+    """Revert changes of a user's tables.
 
     Raises:
-        RunFailedError: If the server refuses it: names the statement to run by hand.
+        RunFailedError: If the server refuses; the message names the statement to run by hand.
     """
     for sql in undo.values():
         try:
@@ -146,11 +146,11 @@ def take_back(engine: Engine, instance: Instance, undo: Mapping[str, str]) -> No
 
 
 def run_statements(engine: Engine, instance: Instance, sql: str) -> None:
-    """Runs statements on the administration connection.
+    """Run statements on the administration connection.
 
     Raises:
-        UsageError: If the engine runs no SQL of ours.
-        EngineError: If the server refuses one.
+        UsageError: If the engine cannot run SQL for Assay.
+        EngineError: If the server refuses a statement.
     """
     if not isinstance(engine, Prepares):
         raise UsageError("Assay cannot run SQL on this engine: make the change by hand")

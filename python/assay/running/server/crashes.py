@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Whoever dies at each execution of a query would be started again for hours.
+# Maximum number of restarts, because a query that crashes the server each time would take hours.
 CRASHES_MAX = 25
 
 
@@ -27,7 +27,7 @@ class Crashes:
         self._noted: list[dict[str, Any]] = []
 
     def look(self, subject: Subject) -> None:
-        """Restarts a server that died, if its engine supports this.
+        """Restart a server that died, if its engine supports this.
 
         Raises:
             RunFailedError: If the server cannot be restarted, or died too often.

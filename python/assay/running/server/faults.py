@@ -1,4 +1,4 @@
-"""Kills an engine while it is driven: all of its processes, at one moment of the measured part."""
+"""Kills an engine under load: all of its processes, at one moment of the measured part."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ GONE_PATIENCE_S, LOOK_S = 10.0, 0.001
 
 
 def check_faults(request: RunRequest, workload: Workload) -> None:
-    """Refuses a kill or snapshots that are impossible or without meaning.
+    """Refuse a kill or snapshots that are impossible or without meaning.
 
     Raises:
-        UsageError: If they are refused. The message says what to change.
+        UsageError: If the run does not support them. The error message says what to change.
     """
     if request.kill_s is not None and request.copies:
         raise UsageError(
@@ -69,7 +69,7 @@ def _check_receipts(option: str, workload: Workload) -> None:
 
 
 class Kill:
-    """One kill of a run: `after_s` seconds after its measured part began."""
+    """One kill in a run: `after_s` seconds after its measured part began."""
 
     def __init__(self, after_s: float, run: RunWriter) -> None:
         self._after_s = after_s
@@ -78,21 +78,21 @@ class Kill:
         self.done = False
 
     def hear(self, message: dict[str, Any]) -> None:
-        """Told what the driver said of its phases: the moment follows from when one began."""
+        """Read a message of the driver about phases, from which the time of the kill follows."""
         if self._at_s is None and message.get("phase") == PHASE_MEASURED:
             self._at_s = float(message["begun_s"]) + self._after_s
 
     @property
     def due_in_s(self) -> float | None:
-        """Seconds until it is due, not below 0; None if that is not known yet, or it was done."""
+        """Return seconds until the kill is due, at least 0; None if it is done or not yet known."""
         if self._at_s is None or self.done:
             return None
         return max(0.0, self._at_s - time.monotonic())
 
     def strike(self, subject: Subject, driver_pids: Sequence[int]) -> None:
-        """Kills every process of the engine, and returns when none of them is left.
+        """Kill every process of the engine, and return when none is left.
 
-        An engine that lives in the driver's process is killed with it.
+        An embedded engine is killed together with the driver's process.
 
         Raises:
             RunFailedError: If the engine has no process, or a process does not end.
@@ -117,7 +117,7 @@ class Kill:
         )
 
     def check(self) -> None:
-        """Raises `RunFailedError` if the load ended before the engine was killed."""
+        """Raise `RunFailedError` if the load ended before the engine was killed."""
         if not self.done:
             raise RunFailedError(
                 "the load ended before the engine was to be killed,"
@@ -126,12 +126,12 @@ class Kill:
 
 
 def _killed(root: int) -> list[Process]:
-    """Kills a process and all below it.
+    """Kill a process and all its descendants.
 
-    The root is stopped first, so that it starts no other meanwhile, and killed last, so that those
-    below it do not hear of its end and take leave of their clients.
+    The root is stopped first, so that it starts no other process, and killed last, so that its
+    children do not notice its end and disconnect their clients in order.
     """
-    # What we started descends from us; whoever else has the number by now does not.
+    # Processes that Assay started are its descendants; a process that reuses the pid is not.
     process = next((p for p in live_descendants(os.getpid()) if p.pid == root), None)
     if process is None:
         return []

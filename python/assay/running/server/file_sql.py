@@ -1,8 +1,9 @@
-"""Runs statements on a database file of somebody's, each in a transaction of its own.
+"""Runs statements on a user's database file, each in its own transaction.
 
-As a program it takes back a change that is in a run's journal, whoever carries the journal out:
-`python -m assay.running.server.file_sql FILE`, with engine and statements as JSON on its input.
-It tries again while others have the file open, and ends with status 1 and the reason.
+As a program it reverts a change in a run's journal, for any process that executes the journal:
+`python -m assay.running.server.file_sql FILE`, with engine and statements as JSON on its input. The
+program retries while other processes have the file open, and on failure ends with status 1 and the
+reason.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Engine, Instance
 
-# Whoever has the file open at this moment is waited for.
+# Seconds to wait for other processes that have the file open.
 PATIENCE_S, LOOK_S = 20.0, 0.5
 
 
@@ -33,17 +34,16 @@ PATIENCE_S, LOOK_S = 20.0, 0.5
 def opened_file(
     name: str, file: Path, *, reads_only: bool, scratch: Path | None = None
 ) -> Iterator[tuple[Engine, Instance]]:
-    """Opens a database file, and closes it when the block is left.
+    """Open a database file, and close it at the end of the block.
 
     Args:
         name: Name of the engine.
-        file: The database file.
-        reads_only: Whether nothing may be written into it.
-        scratch: Where the engine sorts what it has no memory for; None means where temporary files
-            are.
+        file: Path of the database file.
+        reads_only: Whether the file must not be written.
+        scratch: Directory for temporary files of the engine; None means the system's.
 
     Raises:
-        UsageError: If the engine opens no files.
+        UsageError: If the engine does not support opening files.
         EngineError: If the file cannot be opened.
     """
     engine = find_engine(name).engine()
@@ -61,10 +61,10 @@ def opened_file(
 def run_on_file(
     name: str, file: Path, statements: Iterable[str], *, scratch: Path | None = None
 ) -> None:
-    """Runs statements on a database file; arguments as `opened_file` has them.
+    """Run statements on a database file; arguments are those of `opened_file`.
 
     Raises:
-        UsageError: If the engine runs no SQL of ours.
+        UsageError: If the engine cannot run SQL for Assay.
         EngineError: If the engine refuses a statement, or cannot open the file.
     """
     with opened_file(name, file, reads_only=False, scratch=scratch) as (engine, instance):
@@ -75,7 +75,10 @@ def run_on_file(
 
 
 def main(arguments: list[str]) -> int:
-    """Argument: the file. Returns the exit status."""
+    """Run the program; the argument is the file.
+
+    Returns the exit status.
+    """
     file, job = Path(arguments[0]), json.load(sys.stdin)
     deadline_s = time.monotonic() + PATIENCE_S
     while True:

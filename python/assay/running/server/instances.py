@@ -1,7 +1,6 @@
-"""Directories of live instances: who owns them, and the sweep of what a crash left.
+"""Manages directories of active instances: their owners, and the removal of a crash's remains.
 
-Invariant: a directory below `instances_dir()` has a living owner or guardian, or the next sweep
-removes it.
+A directory below `instances_dir()` has a living owner or guardian, or the next sweep removes it.
 """
 
 from __future__ import annotations
@@ -30,21 +29,22 @@ OWNER_FILE = "owner.json"
 SWEEP_LOCK = ".sweep.lock"
 GUARDIAN_GRACE_S = 2.0
 KILLED_PATIENCE_S = 10.0
-# A directory without a readable owner file is either being made right now or is debris.
+# Age in seconds until which a directory without a readable owner file may still be in creation.
 UNOWNED_AGE_S = 60.0
 
 _RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
 class LaunchError(RunFailedError):
-    """A process could not be started or stopped; the message says what to do."""
+    """Error: a process could not be started or stopped; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """The result of a sweep for one entry.
+    """The result of a sweep for one instance directory.
 
-    `removed`: gone now. `live`: in use, untouched. `left`: should go but could not, see `reason`.
+    `removed`: it was removed now. `live`: it is in use and was not touched. `left`: it should be
+    removed but could not be, see `reason`.
     """
 
     directory: Path
@@ -54,20 +54,20 @@ class Swept:
 
 
 def sweep(instances_dir: Path) -> list[Swept]:
-    """Removes instance directories whose owner and guardian are both dead, with their processes.
+    """Remove instance directories whose owner and guardian are dead, with their processes.
 
-    One entry of the answer a directory found, live ones included. To be called at every start;
-    when another sweep is under way it does the work, and the answer is empty. Links, and
-    directories of other users, are never touched.
+    The result has one entry per directory, including live ones. Every start of Assay sweeps. If
+    another sweep runs, that one does the work, and the result is empty. Links and directories of
+    other users are never touched.
     """
     try:
         lock = guardian.take_lock(instances_dir / SWEEP_LOCK)
-    except FileNotFoundError:  # nothing has ever been started here
+    except FileNotFoundError:  # no instance was ever started here
         return []
     if lock is None:
         return []
     try:
-        # Resolved, because processes are recognised by the resolved path.
+        # The path is resolved, because processes are recognised by the resolved path.
         entries = sorted(instances_dir.resolve().iterdir())
         return [_sweep_one(entry) for entry in entries if entry.is_symlink() or entry.is_dir()]
     finally:
@@ -81,12 +81,12 @@ def is_live(directory: Path) -> bool:
         if owner is None and time.time() - directory.stat().st_mtime < UNOWNED_AGE_S:
             return True
         return (owner is not None and lives_here(owner)) or is_guarded(directory)
-    except OSError:  # gone, or not ours to read
+    except OSError:  # the directory vanished, or is not readable for this user
         return False
 
 
 def is_guarded(directory: Path) -> bool:
-    """Return True if a guardian holds an instance and cleans up when its owner is gone."""
+    """Return True if a guardian holds an instance and cleans up after its owner."""
     if not (directory / guardian.LOCK_FILE).exists():
         return False
     with suppress(OSError):
@@ -100,7 +100,7 @@ def is_guarded(directory: Path) -> bool:
 def _sweep_one(directory: Path) -> Swept:
     try:
         return _judge(directory)
-    except FileNotFoundError:  # its guardian was quicker
+    except FileNotFoundError:  # its guardian removed it first
         return Swept(directory, "removed", "its guardian removed it")
     except OSError as failure:
         return Swept(directory, "left", f"{failure}: remove it by hand")
@@ -130,7 +130,7 @@ def _judge_unowned(directory: Path) -> Swept:
 
 
 def _hurry_guardian(directory: Path, process: Process) -> Swept:
-    """Owner dead, guardian alive: it is at work, or it is stuck."""
+    """Signal a guardian whose owner is dead: it is either cleaning up or stuck."""
     if not _until_gone([process], GUARDIAN_GRACE_S):
         return _clear_unlocked(directory, comparable=True)
     send_signal(process, signal.SIGTERM)
@@ -139,7 +139,8 @@ def _hurry_guardian(directory: Path, process: Process) -> Swept:
 
 
 def _clear_unlocked(directory: Path, *, comparable: bool) -> Swept:
-    # The lock tells of a guardian in another container or on another host, whose pid says nothing.
+    # The lock shows a guardian in another container or on another host, whose pid means nothing
+    # here.
     lock = guardian.take_lock(directory / guardian.LOCK_FILE)
     if lock is None:
         return Swept(directory, "live", "a guardian holds its lock")
@@ -150,10 +151,10 @@ def _clear_unlocked(directory: Path, *, comparable: bool) -> Swept:
 
 
 def clear(directory: Path, *, comparable: bool) -> Swept:
-    """Kills what is left of the directory's processes, then removes it.
+    """Kill the remaining processes of a directory, then remove it.
 
-    `comparable` is False when the recorded pids are from another boot or another pid namespace:
-    then they mean nothing here and no process is touched.
+    `comparable` is False if the recorded pids are from another boot or pid namespace: then they
+    mean nothing here and no process is touched.
     """
     doomed = _leftovers(directory) if comparable else []
     for process in doomed:
@@ -171,11 +172,11 @@ def clear(directory: Path, *, comparable: bool) -> Swept:
 
 
 def _leftovers(directory: Path) -> list[Process]:
-    """Processes that a dead guardian of this directory left.
+    """Return processes that a dead guardian of this directory left.
 
-    Sure signs only: the recorded leader (same start time) and its group; a process that carries
-    the directory in ASSAY_INSTANCE or has its mark open. When a group's leader is dead, the
-    group's number proves nothing by itself, so a member must carry one of these or work inside the
+    Only sure signs count: the recorded leader (same start time) and its group; a process with the
+    directory in ASSAY_INSTANCE or with its mark open. If a group's leader is dead, the group's
+    number alone proves nothing, so a member must have one of these signs or work inside the
     directory.
     """
     recorded = {note["pgid"]: note["start_ticks"] for note in _read_children(directory)}
@@ -199,7 +200,7 @@ def _is_marked(pid: int, directory: Path) -> bool:
         if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
             return True
         return any(_leads_to(file, directory) for file in Path(f"/proc/{pid}/fd").iterdir())
-    except OSError:  # gone, or somebody else's
+    except OSError:  # the process ended, or belongs to another user
         return False
 
 
@@ -207,7 +208,7 @@ def _leads_to(descriptor: Path, directory: Path) -> bool:
     """Return True if an open file is the directory's mark, which only its processes have."""
     try:
         return descriptor.readlink() == directory / guardian.MARK_FILE
-    except FileNotFoundError:  # closed just now
+    except FileNotFoundError:  # the file was closed meanwhile
         return False
 
 
@@ -229,7 +230,7 @@ def _own_line() -> set[int]:
 
 
 def _until_gone(processes: list[Process], timeout_s: float) -> list[Process]:
-    """Waits for the processes to end; returns those that live on."""
+    """Wait for the processes to end; return those that still live."""
     deadline_s = time.monotonic() + timeout_s
     while alive := [process for process in processes if _lives(process)]:
         if time.monotonic() >= deadline_s:
@@ -244,12 +245,16 @@ def _lives(process: Process) -> bool:
 
 
 def make_directory(run_id: str, instances: Path) -> Path:
-    """Makes the directory of a new instance, its owner noted. Raises `LaunchError`."""
+    """Make the directory of a new instance, with this process as its owner.
+
+    Raises `LaunchError`.
+    """
     if not _RUN_ID.fullmatch(run_id):
         raise LaunchError(f"{run_id!r} is no run id: use letters, digits, '.', '_' and '-'")
-    # Resolved, because processes are recognised by this path and the guardian works from "/".
+    # The path is resolved, because processes are recognised by it and the guardian works from "/".
     directory = instances.resolve() / run_id
-    # Root's servers run as another user, who passes through; what is in there has modes of its own.
+    # Root's servers run as another user, who must traverse the directory; its content has its own
+    # modes.
     mode = 0o711 if os.geteuid() == 0 else 0o700
     try:
         directory.parent.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -263,7 +268,7 @@ def make_directory(run_id: str, instances: Path) -> Path:
 
 
 def write_owner(directory: Path, run_id: str, guardian_process: Process | None) -> None:
-    """Notes this process as the owner, with the guardian if there is one yet."""
+    """Record this process as the owner, with the guardian if it exists already."""
     facts = {"run_id": run_id, **identity(), "guardian": _identity(guardian_process)}
     write_json(directory / OWNER_FILE, facts)
 
@@ -274,7 +279,7 @@ def identity() -> dict[str, Any]:
 
 
 def lives_here(facts: dict[str, Any]) -> bool:
-    """Return True if the owner with this `identity` lives in our process space."""
+    """Return True if the owner with this `identity` lives in this pid namespace."""
     return facts.get("pid_space") == _pid_space() and _find(facts, "owner") is not None
 
 
@@ -285,7 +290,7 @@ def _identity(process: Process | None) -> dict[str, int] | None:
 
 
 def _find(owner: dict[str, Any], who: str) -> Process | None:
-    """The recorded process, if it lives and its pid was not given to another since."""
+    """Return the recorded process if it lives; None if it ended or its pid was reused."""
     recorded = owner.get(who)
     process = read_process(recorded["pid"]) if recorded else None
     if recorded is None or process is None or not process.alive:
@@ -294,7 +299,7 @@ def _find(owner: dict[str, Any], who: str) -> Process | None:
 
 
 def _pid_space() -> str:
-    """Return the space in which pids are comparable: one boot, one pid namespace."""
+    """Return the scope in which pids are comparable: one boot, one pid namespace."""
     boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{boot_id} {Path('/proc/self/ns/pid').readlink()}"
 
@@ -316,6 +321,6 @@ def _read_children(directory: Path) -> list[dict[str, int]]:
 
 
 def _read_plain(path: Path) -> bytes:
-    # A link in its place is not ours, and is not followed.
+    # A link in place of the file is not Assay's, and is not followed.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as source:
         return source.read()

@@ -1,7 +1,7 @@
-"""Asks a recovered database for its data, by the driver, as any other.
+"""Queries a recovered database for its data, with the driver.
 
-A database that was killed and started again, and one that was started on a copy of its device, are
-asked the same: which of all that the run has made is there, and whether the conditions hold.
+A database after a kill and restart, and one on a snapshot of its device, get the same queries:
+which of the run's writes exist, and whether the conditions hold.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ HOST_LOG = "host.log"
 
 @dataclass
 class Recovered:
-    """One database that was recovered, as it stands in run.json.
+    """One recovered database, in the form of run.json.
 
     Attributes:
         number: Number from 1, which is also its directory in `raw/recovered/`.
         kind: What it was recovered from: a `kill`, or a `copy` of the device.
-        before_ns: Writes acknowledged before this time must exist. None means all acknowledged
+        before_ns: Writes acknowledged before this time must exist; None means all acknowledged
             writes.
-        recovery_s: Seconds from the engine's start to its first answer. None means it never
+        recovery_s: Seconds from the engine's start to its first answer; None means it never
             answered.
         error: Reason why it could not be queried; None if it was queried.
     """
@@ -50,7 +50,7 @@ class Recovered:
 
 
 class Recoveries:
-    """All databases of one run that were recovered, in run.json from the moment they are known."""
+    """All recovered databases of one run, in run.json as soon as they are known."""
 
     def __init__(self, asked: Asked, guardian: Guardian, run: RunWriter) -> None:
         self._asked = asked
@@ -61,13 +61,13 @@ class Recoveries:
     def add(
         self, kind: str, before_ns: int | None, bring_up: AbstractContextManager[Subject]
     ) -> Recovered:
-        """Has a database recovered and asked; an engine that cannot be is recorded, and no error.
+        """Recover and query a database; an engine that fails is recorded, without an exception.
 
         Args:
-            kind: What it is recovered from.
-            before_ns: What was acknowledged before this has to be there; None means all.
-            bring_up: Entered, it starts the engine on what is left, and answers; left, it takes it
-                down. An embedded engine is started by the host that asks.
+            kind: Source of the recovery, as in `Recovered.kind`.
+            before_ns: Writes acknowledged before this time must exist; None means all.
+            bring_up: Context that starts the engine on the remaining data, waits for its answer,
+                and stops it at the end. The process that queries an embedded engine starts it.
         """
         recovered = self._begun(kind, before_ns)
         begun_ns = monotonic_ns()
@@ -77,7 +77,7 @@ class Recoveries:
                 started_s = ask_recovered(
                     self._asked, self._guardian, subject, self._run, recovered.number
                 )
-                # Of an embedded engine only the host that has it in itself can tell.
+                # For an embedded engine only its own process can measure this.
                 recovered.recovery_s = started_s if subject.embedded else took_s
         except AssayError as error:
             recovered.error = str(error)
@@ -85,7 +85,7 @@ class Recoveries:
         return recovered
 
     def add_refused(self, kind: str, before_ns: int | None, error: AssayError) -> None:
-        """One on whose data no engine could be started, as nothing could be read of them."""
+        """Record a database whose data could not be read, so that no engine was started."""
         self._begun(kind, before_ns).error = str(error)
         self._tell()
 
@@ -102,13 +102,13 @@ class Recoveries:
 def ask_recovered(
     asked: Asked, guardian: Guardian, subject: Subject, run: RunWriter, number: int
 ) -> float:
-    """Asks a database that answers again, or one whose engine starts in the host.
+    """Query a database that answers again, or whose embedded engine starts in the host.
 
-    What was returned is in `raw/recovered/<number>/`, as that of any drive: `events.arrows`, and in
+    The results are in `raw/recovered/<number>/` in the form of any load: `events.arrows`, and in
     `results/` the rows of each operation; see `Run.recovered`.
 
     Returns:
-        Seconds that the host took to start or reach the engine.
+        The result is the seconds that the host took to start or reach the engine.
 
     Raises:
         AssayError: If the database cannot be queried, or an operation of the workload failed on it.
@@ -135,7 +135,7 @@ def ask_recovered(
 
 
 def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
-    """A drive that plays each operation once and observes nothing."""
+    """Return the job that executes each operation once, without probes."""
     phase = {
         "name": PHASE_RECOVERED,
         "arrival": {"shape": "power"},

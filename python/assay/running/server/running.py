@@ -1,7 +1,8 @@
-"""A run on the user's server, which leaves the user's data unchanged.
+"""Runs on a user's server without changing the user's data.
 
-Tables are made in a namespace of our own. Its mark says whose it is and whether it is whole: one
-that a killed run left is told from one that was kept on purpose, and both from somebody else's.
+Tables are made in Assay's own schema. The schema's note says that it is Assay's and whether it is
+complete. The note distinguishes the schema of a killed run, one that was kept on purpose, and other
+people's schemas.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from assay.running.server.bridging import Reached
 
 OURS = "made by Assay"
-# Neither whole nor to be kept: the next run removes what a killed one left.
+# Note of an incomplete schema, which the next run removes after a killed one.
 PASSING = ", of a run under way"
-# What is beside a running server writes into files that are named after this one.
+# The output of helper processes of a running server is in files named after this one.
 SERVER_LOG = "server.log"
 
 log = logging.getLogger(__name__)
@@ -42,10 +43,10 @@ log = logging.getLogger(__name__)
 def running(
     asked: Asked, engine: Server, guardian: Guardian, loading: Loading, raw: Path
 ) -> Iterator[tuple[Subject, dict[str, Any] | None]]:
-    """The server with the workload's data; our tables are dropped when the block is left.
+    """Yield the server with the workload's data; Assay's tables are dropped at the end.
 
     Raises:
-        UsageError: If a file is in the way that Assay did not create.
+        UsageError: If a schema of this name exists that Assay did not create.
     """
     with (
         reached(
@@ -88,7 +89,7 @@ def _on(
             )
 
         if not asked.workload.makes_data or not loads(engine, instance):
-            # The sessions read only; a change that was asked for has a connection of its own.
+            # Sessions only read; a requested change has its own connection.
             open_address = engine.address(asked.dsn)
             raw, teller = loading.raw, loading.teller
             with changed_tables(asked.request, open_address, guardian, raw, teller):
@@ -108,7 +109,7 @@ def _on(
 
 
 def _watch(pids: tuple[int, ...]) -> Callable[[], str | None]:
-    """Tells when a process of the server is gone, where it has any on this host."""
+    """Return a function that reports the end of a server process on this host, if it has any."""
     begun = {pid: process.start_ticks for pid in pids if (process := read_process(pid))}
 
     def last_words() -> str | None:
@@ -122,11 +123,11 @@ def _watch(pids: tuple[int, ...]) -> Callable[[], str | None]:
 
 
 class _Schema:
-    """The namespace of one workload's data at one scale."""
+    """The schema of one workload's data at one scale."""
 
     def __init__(self, asked: Asked, engine: Server, instance: Instance) -> None:
         data, scale = asked.workload.data, asked.request.scale
-        # Tables that were kept as they were loaded are not those to be changed.
+        # Tables that a run changes have another name than kept ones.
         changed = "_prepared" if asked.request.prepare else "_refreshed" * bool(asked.refresh_sets)
         readable = f"assay_{data.facts.name}_{scale:g}{changed}"
         self.name = "".join(char if char.isalnum() else "_" for char in readable.lower())
@@ -137,10 +138,10 @@ class _Schema:
 
     @contextmanager
     def used(self) -> Iterator[bool]:
-        """Makes it unless it is there and whole; whether it is.
+        """Make the schema unless it exists and is complete; yields whether it was.
 
-        When the block is left it stays only if it is whole and was to be kept: by this run, which
-        then called `finish`, or by the one that made it.
+        At the end of the block, the schema stays only if it is complete and was to be kept: by this
+        run, which then called `finish`, or by the run that made it.
         """
         is_whole = self._begin()
         try:
@@ -149,7 +150,7 @@ class _Schema:
             self._leave()
 
     def finish(self) -> None:
-        """All data is in it, and it is to be kept."""
+        """Mark the schema as complete, so that it is kept."""
         self._engine.mark_schema(self._instance, self.name, self._mark)
 
     def _leave(self) -> None:
@@ -158,7 +159,7 @@ class _Schema:
             if mark is not None and mark.startswith(OURS) and mark != self._mark:
                 self._engine.drop_schema(self._instance, self.name)
         except AssayError as error:
-            # An error that is under way tells more than this one.
+            # The error that is being raised is more important than this one.
             log.warning("the schema %s may be left; the next run removes it: %s", self.name, error)
 
     def _begin(self) -> bool:
@@ -174,7 +175,7 @@ class _Schema:
                 " Rename it, or name another database in --dsn."
             )
         if mark is not None and mark != self._mark:
-            # Of another content of the workload, or left by a run that was killed.
+            # The schema is of another content of the workload, or was left by a killed run.
             self._engine.drop_schema(self._instance, self.name)
         if mark != self._mark:
             self._engine.make_schema(self._instance, self.name, self._mark + PASSING)

@@ -1,7 +1,7 @@
-"""Runs a server's programs through the guardian, as an unprivileged user where we are root.
+"""Runs a server's programs through the guardian, as an unprivileged user if Assay is root.
 
-Server programs refuse to be root, and a server that is measured needs no right of ours. Where we
-are somebody else already, programs run as that user.
+Server programs refuse to run as root, and a measured server needs none of Assay's rights. If Assay
+is not root, programs run as its own user.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.running.processes.launcher import Child, Exit, Guardian
 
-# The first that there is; a product's own user may be called otherwise, but any will do.
+# Candidates, of which the first existing one is used; any unprivileged user will do.
 USERS = ("postgres", "nobody")
 SCRATCH = "server"
 PROGRAM_LOG = "program.log"
@@ -32,7 +32,10 @@ DISK_FULL = "No space left on device"
 
 @dataclass(frozen=True)
 class User:
-    """Whom programs run as. `groups` are all of the user's groups."""
+    """The user that programs run as.
+
+    `groups` are all of the user's groups.
+    """
 
     name: str
     uid: int
@@ -50,7 +53,7 @@ class User:
 
 
 def unprivileged_user() -> User | None:
-    """The user that programs are to run as; None if we are not root ourselves.
+    """Return the user that programs run as; None if Assay is not root.
 
     Raises:
         EngineError: If the host has no such user.
@@ -71,11 +74,10 @@ def unprivileged_user() -> User | None:
 
 
 class ServerLauncher:
-    """Launches one server at a time; `log` is its log file. See `assay.engines.contract.Launcher`.
+    """Launches one server at a time, with the log file `log`; see `contract.Launcher`.
 
-    `cpus` are those that programs may use, `cpus_beside` those of what attends the server; empty
-    means all of them. `groups` are the files of members of control groups that the server is put
-    into.
+    `cpus` are the CPUs of programs, `cpus_beside` those of helper processes; empty means all.
+    `groups` are member files of control groups that the server joins.
     """
 
     def __init__(
@@ -102,30 +104,30 @@ class ServerLauncher:
 
     @property
     def scratch(self) -> Path:
-        """A directory that only the user of the programs enters, and root."""
+        """Return a directory that only the programs' user and root can enter."""
         return self._scratch
 
     @property
     def server(self) -> Child | None:
-        """The server that was started last."""
+        """Return the server process that was started last."""
         return self._server
 
     @property
     def served(self) -> tuple[int, ...]:
-        """Root processes of the server, as they were started."""
+        """Return the root processes of the server, in order of their start."""
         alone = () if self._server is None else (self._server.pid,)
         return (*alone, *(child.pid for child in self._nodes.values()))
 
     @property
     def attending(self) -> tuple[int, ...]:
-        """Processes beside the server that `attend` started."""
+        """Return helper processes that `attend` started."""
         return tuple(child.pid for child in self._attending.values())
 
     def own(self, path: Path) -> None:
-        """Gives a file or a whole directory to the user of the programs, links as links.
+        """Give a file or a whole directory to the programs' user; links are not followed.
 
         Raises:
-            EngineError: If the user could not get at it through the directories above.
+            EngineError: If the parent directories deny the user access.
         """
         if self._user is None:
             return
@@ -136,7 +138,10 @@ class ServerLauncher:
                 self._give(inner)
 
     def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
-        """Runs a program to its end. Raises `EngineError` with its last words if it fails."""
+        """Run a program until it ends.
+
+        Raises `EngineError` with its last output if it fails.
+        """
         log = self._guardian.directory / PROGRAM_LOG
         log.unlink(missing_ok=True)
         child = self._start(argv, env, log, "SIGTERM", 0.0)
@@ -155,7 +160,10 @@ class ServerLauncher:
     def serve(
         self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float
     ) -> int:
-        """Starts the server; returns its process id. Raises `EngineError` while one lives."""
+        """Start the server and return its process id.
+
+        Raises `EngineError` if a server already runs.
+        """
         if self._server is not None and self._guardian.wait(self._server, 0.0) is None:
             raise EngineError("one server an instance: the one that was started still runs.")
         self._log_begins = self._log.stat().st_size if self._log.exists() else 0
@@ -172,7 +180,7 @@ class ServerLauncher:
         stop_signal: str,
         stop_grace_s: float,
     ) -> int:
-        """Starts one process of the server; one of the name that runs is replaced."""
+        """Start one process of the server, replacing a running one of the same name."""
         before = self._nodes.pop(name, None)
         if before is not None:
             self._guardian.stop(before)
@@ -182,7 +190,7 @@ class ServerLauncher:
         return child.pid
 
     def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
-        """Starts a process beside the server; one of the account that runs is replaced."""
+        """Start a helper process, replacing a running one with the same account."""
         before = self._attending.pop(account, None)
         if before is not None:
             self._guardian.stop(before)
@@ -192,7 +200,7 @@ class ServerLauncher:
         return child.pid
 
     def last_words(self) -> str | None:
-        """None while the server and all beside it live; else how one ended, and its log's end."""
+        """Return None while server and helpers live; else how one ended, and its log's end."""
         for account, child in (self._attending | self._nodes).items():
             ended = self._guardian.wait(child, 0.0)
             if ended is not None:
@@ -205,9 +213,11 @@ class ServerLauncher:
         return f"it {how(ended)}. {last_lines(self._log, self._log_begins)}".rstrip()
 
     def stop(self) -> Exit | None:
-        """Stops the server in its own way, then what is beside it. Raises `LaunchError`.
+        """Stop the server in its own way, then its helpers, and return how the server ended.
 
-        How the server ended; None if there is none, or it is several.
+        Raises `LaunchError`.
+
+        The result is None without a server, or with several processes.
         """
         ended = None if self._server is None else self._guardian.stop(self._server)
         for name in reversed(list(self._nodes)):
@@ -236,7 +246,8 @@ class ServerLauncher:
         return self._guardian.start(
             [*_placed(self._cpus if cpus is None else cpus), *self._prefix(), *argv],
             env=env,
-            # Not our own directory, which the user may not read; not the data, which may go first.
+            # The working directory is neither Assay's, which the user may not read, nor the data,
+            # which may be removed first.
             cwd=self._scratch,
             log=log,
             stop_signal=stop_signal,
@@ -254,7 +265,7 @@ class ServerLauncher:
                 "setpriv is not installed, and servers do not run as root: install util-linux, or"
                 " run Assay as another user."
             )
-        # A change of user would drop the signal that ends the server with the guardian.
+        # A change of user would remove the signal that ends the server with the guardian.
         user = [f"--reuid={self._user.uid}", f"--regid={self._user.gid}", "--init-groups"]
         return [setpriv, *user, "--pdeathsig", "keep", "--"]
 
@@ -275,7 +286,7 @@ class ServerLauncher:
 
 
 def _placed(cpus: Sequence[int]) -> list[str]:
-    """Return the command prefix that binds a program to CPUs, and is replaced by it."""
+    """Return the command prefix that binds a program to CPUs, and then becomes the program."""
     if not cpus:
         return []
     taskset = shutil.which("taskset")

@@ -38,9 +38,9 @@ Dataset = dict[str, Any] | None
 
 log = logging.getLogger(__name__)
 
-# A server that dies of loading may have met a defect that threads meet by chance.
+# Maximum number of loads: a crash during loading may be a race that a second attempt avoids.
 LOADS_MAX = 2
-# A client hears of a death before it is noticed.
+# Seconds in which a client may see a server's death before Assay does.
 NOTICING_S, LOOK_S = 2.0, 0.1
 
 
@@ -50,14 +50,14 @@ class DiedLoadingError(RunFailedError):
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps between loading and driving, and the place of the data.
+    """The steps between loading and the timed part, and the location of the data.
 
     Attributes:
-        changes: What is changed for them, and where the engine lives.
-        change: Changes them on an engine that runs; None if nothing is to be changed.
-        settle: Told of the data files of an engine of ours while nothing of it runs, or as
-            loading left it where that is the state.
-        restart: Whether an engine that changed them has to be gone before `settle`.
+        changes: Host changes for the steps, and the engine's directories.
+        change: Changes the data on a running engine; None if no change is requested.
+        settle: Sets the state of a private engine's data files while the engine is stopped, or only
+            measures it for state `loaded`.
+        restart: Whether an engine that changed the data must be stopped before `settle`.
     """
 
     changes: Changes
@@ -70,10 +70,10 @@ class Steps:
 def ready(
     asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps
 ) -> Iterator[tuple[Subject, Dataset]]:
-    """Yield the engine with its data, ready for the load, and facts of the data (None: no data).
+    """Yield the engine with its data, ready for the load, and facts of the data (or None).
 
-    A server of ours is stopped when the block is left; one that runs already goes on, without the
-    tables that were made on it.
+    At the end of the block a private server is stopped; a running server continues, without Assay's
+    tables.
     """
     if not isinstance(asked.behaviour, Server):
         yield _embedded(asked, guardian, loading, raw, steps)
@@ -103,7 +103,7 @@ def _embedded(
         return loading.fill(guardian, embedded(name, place, scratch, {}))
 
     dataset = None
-    # Where the run is to begin as loading left the engine, the driver's host loads.
+    # For a run in state `loaded`, the driver's process itself loads the data.
     cached = asked.request.state != STATE_LOADED and asked.engine.facts.kind != "none"
     if cached and asked.workload.makes_data:
         dataset = _cache(loading).copy_to(key_of(asked), data, make, steps.changes.house)
@@ -112,7 +112,7 @@ def _embedded(
     subject = embedded(name, data, room.scratch, asked.request.engine_settings)
     if steps.change is not None:
         steps.change(subject)
-    # Each host that has the engine in it ends with its work, so none is there now.
+    # A process with an embedded engine ends with its job, so none runs now.
     steps.settle(data)
     return subject, dataset
 
@@ -145,7 +145,7 @@ def key_of(asked: Asked) -> DatasetKey:
 
 
 class _OwnServer:
-    """A server that is started for this run only."""
+    """A private server that is started for this run only."""
 
     def __init__(
         self, asked: Asked, engine: Server, product: Product, guardian: Guardian, raw: Path
@@ -194,7 +194,7 @@ class _OwnServer:
 
     @contextmanager
     def _loaded(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
-        """A server that was filled with the settings it is measured with, and went on."""
+        """Yield a server that was loaded with its measured settings and was not restarted."""
         steps.changes.house(None)
         data, request = steps.changes.room.data, self._asked.request
         settings = request.engine_settings
@@ -212,7 +212,7 @@ class _OwnServer:
             loading.teller.phase("stop")
 
     def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
-        """Fills an empty directory with a loaded database, stopped in good order."""
+        """Fill an empty directory with a loaded database whose server was stopped in order."""
         settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
         fill = partial(self._filled, loading)
         with self._alive(place, settings, "server-load.log", {}, fill) as (_, dataset):
@@ -228,9 +228,10 @@ class _OwnServer:
         fill: Callable[[Subject], dict[str, Any]],
         groups: Sequence[Path] = (),
     ) -> Iterator[tuple[Subject, dict[str, Any]]]:
-        """A server that was filled on an empty place and lives, and what it was filled with.
+        """Yield a running server that was filled from an empty directory, and facts of its data.
 
-        One that dies of it is given one more try, from nothing; how it died stays with the data.
+        A server that crashes while loading gets one new attempt from the start; the crash is
+        recorded with the data.
         """
         deaths: list[str] = []
         while True:
@@ -300,7 +301,7 @@ class _OwnServer:
 
 
 def _death(subject: Subject) -> str | None:
-    """Return how a server ended that may just have done so; None if it lives."""
+    """Return how a server ended that may just have died; None if it lives."""
     deadline_s = time.monotonic() + NOTICING_S
     while (last_words := subject.last_words()) is None and time.monotonic() < deadline_s:
         time.sleep(LOOK_S)

@@ -1,7 +1,7 @@
-"""The subject of a run: an embedded engine, a server of ours, or one that runs already.
+"""The subject of a run: an embedded engine, a private server, or a running server.
 
-All three are the same to the rest of a run: facts for the host's job, processes to follow, and
-whether it is still there.
+The rest of a run treats all three alike: facts for the host's job, processes to follow, and whether
+the engine still runs.
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """An engine that can be driven.
+    """An engine that can be put under load.
 
     Attributes:
         engine: Name of the engine.
-        reached: How a host reaches it: `data`, `scratch` and `settings`, or `address`. May hold a
-            password, so it is neither recorded nor logged.
+        reached: Means by which a host reaches the engine: `data`, `scratch` and `settings`, or
+            `address`. The values of `reached` may hold a password, so they are neither recorded nor
+            logged.
         pids: Root processes of a server on this host; empty for an embedded engine, and for a
-            server that is elsewhere.
-        embedded: Whether it lives in the host.
-        bridge_pids: Processes of ours between a server and those who ask it.
-        reachable: Whether other hosts may reach it, as a server that runs already.
-        port: Port of a server that runs already; None if not known.
+            server on another host.
+        embedded: Whether the engine runs in the driver's host process.
+        bridge_pids: Processes of Assay between a server and its clients.
+        reachable: Whether other hosts may reach it, like a running server.
+        port: Port of a running server; None if not known.
         nodes: Nodes of a cluster; empty if not a cluster.
-        last_words: Returns None while it runs; otherwise how it ended. Only for Assay's servers.
-        revive: Starts a server of ours that died again, at the same address; None if that cannot
-            be.
-        anew: Starts the engine as for the run on data that are there, its own or a copy of them,
-            when nothing of it runs any more, and takes it down; None means a server that is not
-            ours.
+        last_words: Returns None while the engine runs; otherwise how it ended. `last_words` exists
+            only for private servers.
+        revive: Restarts a private server that died, at the same address; None if that is not
+            supported.
+        anew: Context that starts the stopped engine with the run's settings on existing data, its
+            own or a snapshot, and stops it at the end; None for a user's server.
     """
 
     engine: str
@@ -68,24 +69,24 @@ class Subject:
 
     @property
     def address(self) -> Address:
-        """The address of the server."""
+        """Return the address of the server."""
         address: Address = self.reached["address"]
         return address
 
     @property
     def metered(self) -> str | list[int] | None:
-        """The processes whose counters are read around operations."""
+        """Return the processes whose counters are read around operations."""
         if self.embedded:
             return METERED_HOST
         return list(self.pids) or None
 
     @property
     def readers(self) -> str | list[int]:
-        """The processes whose reads count as the engine's."""
+        """Return the processes whose reads count as the engine's."""
         return METERED_HOST if self.embedded else list(self.pids)
 
     def accounts(self, host_pids: Sequence[int]) -> dict[int, str]:
-        """The account of each process, when these hosts drive."""
+        """Return the account of each process, if these hosts drive."""
         if self.embedded:
             return dict.fromkeys(host_pids, ACCOUNT_ENGINE_AND_DRIVER)
         bridges = dict.fromkeys(self.bridge_pids, ACCOUNT_BRIDGE)
@@ -94,7 +95,10 @@ class Subject:
 
 
 def nodes_of(engine: Server, address: Address) -> tuple[Node, ...]:
-    """The nodes of a cluster; none of a server that is no such. Raises `EngineError`."""
+    """Return the nodes of a cluster; empty for a server that is not a cluster.
+
+    Raises `EngineError`.
+    """
     if not isinstance(engine, Clustered):
         return ()
     instance = engine.attach(address)
@@ -105,7 +109,7 @@ def nodes_of(engine: Server, address: Address) -> tuple[Node, ...]:
 
 
 def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -> Subject:
-    """An engine that lives in the host."""
+    """Return an engine that is embedded in the driver's host process."""
     reached: dict[str, Any] = {"data": str(data), "scratch": str(scratch), "settings": settings}
 
     def anew(there: Path) -> AbstractContextManager[Subject]:
@@ -117,7 +121,7 @@ def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -
 def on_file(
     engine: str, scratch: Path, settings: dict[str, str], *, file: Path, reads_only: bool
 ) -> Subject:
-    """An engine that lives in the host and opens a file of somebody's; `data` has nothing then."""
+    """Return an embedded engine that opens a user's file; its `data` directory is then empty."""
     of_file = {"file": str(file), "reads_only": reads_only}
     reached = {"data": str(scratch), "scratch": str(scratch), "settings": settings} | of_file
     return Subject(engine, reached, embedded=True)

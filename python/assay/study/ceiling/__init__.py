@@ -1,1 +1,1 @@
-"""Measures the limits of a host: the trials, their place, and their record."""
+"""Measures the limits of a host: the trials, their directory, and their record."""

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from assay.running.telling import Teller
     from assay.study.ceiling.trials import CeilingRequest
 
-# Written between two looks at whether somebody wants it to end.
+# Bytes that are written between two checks for a requested end.
 FILL_BYTES = 64 << 20
 
 
 def measure_ceiling(request: CeilingRequest, runs: Path, teller: Teller) -> Path:
-    """Makes all trials and returns the sealed directory of the record.
+    """Make all trials and return the sealed directory of the record.
 
     Raises:
-        UsageError: If the directory cannot hold such a file. Nothing was written.
-        RunFailedError: If the run ended early. Its partial record is kept.
+        UsageError: If the directory cannot hold such a file. In this case nothing was written.
+        RunFailedError: If the run ended early. The partial record of a failed run is kept.
         KeyboardInterrupt: On Ctrl-C, after the record was ended.
     """
     directory = request.directory.absolute()
@@ -71,9 +71,9 @@ def _os_errors_reported() -> Iterator[None]:
 def _filled(
     sweep: _core.CeilingSweep, directory: Path, request: CeilingRequest, teller: Teller
 ) -> dict[str, Any] | None:
-    """Makes the file, full of bytes that nothing on the way to the disk makes less of.
+    """Create the file with bytes that no disk can compress or deduplicate.
 
-    The result is None if the disk is not tried.
+    The result is None if the disk is not measured.
     """
     if "disk" not in request.parts:
         return None

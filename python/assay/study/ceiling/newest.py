@@ -1,4 +1,4 @@
-"""Finds an earlier ceiling of the host, which a study takes as one of its runs."""
+"""Finds an earlier ceiling of the host, which a study uses as one of its runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """A record of a host's limits, and its content."""
+    """An existing record of a host's limits, with its content."""
 
     run: Run
     ceiling: Ceiling
@@ -45,10 +45,10 @@ def newest_look(runs: Path, like: Run) -> Look | None:
 
 
 def begin_with(directory: Path, study: Study, about: Mapping[str, Any], look: Look) -> None:
-    """Begins a study's file with a run of its that is there already.
+    """Write a study's file that begins with an existing run.
 
     Raises:
-        RunFailedError: If the disk does not take it.
+        RunFailedError: If the file cannot be written.
     """
     planned = next(
         planned

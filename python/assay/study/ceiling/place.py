@@ -11,17 +11,17 @@ from assay.model.units import bytes_text
 from assay.running.host.environment import mount_of
 
 SYSFS = Path("/sys")
-# File systems that are memory: O_DIRECT is granted by some of them, and means nothing there.
+# File systems in memory: some of them accept O_DIRECT, but it has no meaning there.
 IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs"}
-# What others on the file system keep.
+# Bytes that stay free for other users of the file system.
 SPARE_BYTES = 256 << 20
 
 
 def check_place(directory: Path, size_bytes: int, spare_bytes: int = SPARE_BYTES) -> None:
-    """Makes sure that a file of this size can be made there, past the page cache.
+    """Check that a file of this size can be created, bypassing the page cache.
 
     Raises:
-        UsageError: If such a file cannot be made. The message says what to do.
+        UsageError: If such a file cannot be made. The error message says what to do.
     """
     if not directory.is_dir():
         raise UsageError(f"{directory} is no directory: name one on the disk in --dir.")
@@ -36,7 +36,7 @@ def check_place(directory: Path, size_bytes: int, spare_bytes: int = SPARE_BYTES
 
 
 def _check_direct(directory: Path) -> None:
-    """A file system may lack O_DIRECT, files without a name, or both."""
+    """Check for support of O_DIRECT and of files without a name, which a file system may lack."""
     if not os.access(directory, os.W_OK | os.X_OK):
         raise UsageError(f"{directory} cannot be written: name another directory with --dir.")
     try:
@@ -50,7 +50,7 @@ def _check_direct(directory: Path) -> None:
 
 
 def _is_refused(directory: Path) -> bool:
-    """Return True if files can be made there but O_DIRECT is refused."""
+    """Return True if files can be created in the directory but O_DIRECT is refused."""
     try:
         os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR, 0o600))
     except OSError:
@@ -73,11 +73,11 @@ def describe_medium(device: dict[str, Any] | None) -> dict[str, Any] | None:
     """Describe the disk below a device; None if there is no disk or several.
 
     Args:
-        device: Description by `devices.device_of`.
+        device: Description from `devices.device_of`.
 
     Returns:
-        name, model, driver, write_cache (as the kernel reports it), logical_block_bytes,
-        physical_block_bytes and queue_requests. Unknown facts are null.
+        The facts are name, model, driver, write_cache (as the kernel reports it),
+        logical_block_bytes, physical_block_bytes and queue_requests. Unknown facts are null.
     """
     if device is None or len(device["disks"]) != 1:
         return None

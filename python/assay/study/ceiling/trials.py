@@ -1,7 +1,7 @@
 """The trials of a ceiling, and their order.
 
-Every round has each trial once, in a random order that follows from the seed. So a temporary
-disturbance affects a few trials of one round, and never all trials of one size.
+Every round has each trial once, in a random order that follows from the seed. A temporary
+disturbance therefore affects a few trials of one round, and never all trials of one size.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ READ_SIZES_QUICK = (512, 4 * KIB, 8 * KIB, 32 * KIB, 128 * KIB, 512 * KIB, 2 * M
 DEPTHS, DEPTHS_QUICK = (1, 4, 16, 64), (1, 16)
 WRITE_SIZES, WRITE_SIZES_QUICK = (4 * KIB, 8 * KIB, 64 * KIB, MIB), (8 * KIB,)
 WRITE_DEPTHS = (1, 16)
-# A page of most engines' logs.
+# Page size of most engines' logs.
 FLUSH_BYTES = 8 * KIB
 FLUSHES = ("fsync", "fdatasync")
 STREAMS = ("read", "write", "copy", "triad")
 CORE_WORK = ("arithmetic", "sort", "hash")
 CHASED_BYTES = (16 * KIB, 256 * KIB, 4 * MIB, 32 * MIB, 256 * MIB)
 CHASED_BYTES_QUICK = (16 * KIB, 256 * KIB, 256 * MIB)
-# An array of this many times the last cache leaves little of itself there.
+# Factor by which an array exceeds the last-level cache, so that little of it stays cached.
 TIMES_OF_CACHE = 4
 ARRAY_BYTES_MIN = 64 * MIB
-# All arrays of all threads together take at most this share of memory.
+# Maximum share of memory for all arrays of all threads together.
 MEMORY_SHARE_MAX = 0.25
 ARRAYS_MAX = 3
 QUICK_TIME_S, TIME_S = 0.1, 0.25
 QUICK_ROUNDS, ROUNDS = 3, 5
 QUICK_BYTES, FILE_BYTES = 1 << 30, 4 << 30
-# The deepest queue of the largest reads finds room in it.
+# The smallest file that holds the deepest queue of the largest reads.
 FILE_BYTES_MIN = DEPTHS[-1] * READ_SIZES[-1]
 TIME_S_MIN, TIME_S_MAX = 0.005, 60.0
 
@@ -54,9 +54,9 @@ class CeilingRequest:
         size_bytes: Size of the test file.
         time_s: Duration of each trial.
         rounds: Number of repetitions of each trial.
-        seed: Seed of the order of trials and of the places they read.
-        quick: Fewer sizes, depths and arrays.
-        parts: What of the host is tried, of `PARTS`.
+        seed: Seed of the order of trials and of their read positions.
+        quick: Whether fewer sizes, depths and arrays are measured.
+        parts: Measured parts of the host, out of `PARTS`.
     """
 
     directory: Path
@@ -80,7 +80,7 @@ class CeilingRequest:
         }
 
     def said(self) -> dict[str, Any]:
-        """Return the facts that differ from the defaults; the place and the parts always."""
+        """Return the facts that differ from the defaults, and always directory and parts."""
         without = CeilingRequest(self.directory).facts()
         always = ("directory", "parts")
         return {
@@ -103,8 +103,8 @@ class Machine:
         cpus: CPUs that this process may use.
         memory_bytes: Size of memory; None if the host does not report it.
         last_cache_bytes: Size of a CPU's largest cache; None if the host does not report it.
-        direct_align_bytes: What sizes of O_DIRECT are multiples of in the file's place.
-        has_ring: Whether the kernel grants io_uring.
+        direct_align_bytes: Alignment that O_DIRECT requires in the file's directory.
+        has_ring: Whether the kernel allows io_uring.
     """
 
     cpus: int
@@ -116,18 +116,18 @@ class Machine:
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial, without its round and its time."""
+    """One trial, without its round and its duration."""
 
     of: Literal["disk", "memory", "core"]
     facts: Mapping[str, Any]
 
     def asked(self, round_number: int, time_s: float) -> dict[str, Any]:
-        """Return the trial as the core takes it."""
+        """Return the trial in the form that the core takes."""
         return {**self.facts, "round": round_number, "time_ns": round(time_s * NS_PER_S)}
 
 
 def trials(request: CeilingRequest, machine: Machine) -> list[Trial]:
-    """Every trial of a round, in no order that means anything."""
+    """Return every trial of a round, in arbitrary order."""
     every = [
         *_reads(request, machine),
         *_writes(request, machine),
@@ -139,7 +139,7 @@ def trials(request: CeilingRequest, machine: Machine) -> list[Trial]:
 
 
 def in_order(request: CeilingRequest, machine: Machine) -> Iterator[tuple[int, Trial]]:
-    """All trials of all rounds with the number of their round, in the order they are made in."""
+    """Yield all trials of all rounds with the number of their round, in execution order."""
     drawn = random.Random(request.seed)  # noqa: S311 - an order that can be drawn again
     for number in range(1, request.rounds + 1):
         one_round = trials(request, machine)
@@ -148,7 +148,7 @@ def in_order(request: CeilingRequest, machine: Machine) -> Iterator[tuple[int, T
 
 
 def thread_counts(cpus: int) -> list[int]:
-    """1, 2, 4 and so on up to all CPUs, these included."""
+    """Return 1, 2, 4 and so on up to all CPUs, including that number."""
     powers = [1 << power for power in range(cpus.bit_length()) if 1 << power < cpus]
     return [*powers, cpus]
 
@@ -186,7 +186,7 @@ def _flushes() -> Iterator[Trial]:
 
 
 def _fits(size: int, depth: int, request: CeilingRequest, machine: Machine) -> bool:
-    """Return True if O_DIRECT takes the size and the file holds that many requests."""
+    """Return True if O_DIRECT accepts the size and the file has room for that many requests."""
     return size % machine.direct_align_bytes == 0 and size * depth <= request.size_bytes
 
 
@@ -203,7 +203,7 @@ def _disk(
         "operation": operation,
         "pattern": pattern,
         "cache": cache,
-        # One request at a time needs no ring, and most engines make none for it.
+        # A single request needs no ring, and most engines use none for it.
         "method": "io_uring" if ring and depth > 1 else "pread",
         "depth": depth,
         "size_bytes": size_bytes,

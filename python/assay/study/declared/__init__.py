@@ -1,1 +1,1 @@
-"""Studies in files: reading `study.toml`, and the runs that follow from it."""
+"""Studies in files: parsing of `study.toml`, and the resulting runs."""

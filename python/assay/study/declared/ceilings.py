@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 def ceiling_part(name: str, facts: PartFacts, seed: int, *, quick: bool) -> Part:
-    """Return the part with a ceiling in each round, of the disk that holds instances' data."""
-    # A short one has all sizes, too, because others published them all; its trials are shorter.
+    """Return the part with a ceiling in each round, for the disk of the instances' data."""
+    # A quick ceiling has all sizes, too, because published figures need them; its trials are
+    # shorter.
     request = CeilingRequest(
         instances_dir(),
         QUICK_BYTES if quick else FILE_BYTES,
@@ -34,13 +35,13 @@ def ceiling_part(name: str, facts: PartFacts, seed: int, *, quick: bool) -> Part
         QUICK_ROUNDS if quick else ROUNDS,
         seed,
     )
-    # It has rounds of its own, so one look will do unless more are asked for.
+    # A ceiling has rounds of its own, so one record is enough unless more are requested.
     repetitions = facts.repetitions or 1
     return Part(name, (Variant("host", request),), repetitions, facts.about, kind=KIND_CEILING)
 
 
 def ceiling_problems(facts: PartFacts) -> Iterator[Problem]:
-    """Return keys that are valid for workloads only, as pairs of position and message."""
+    """Yield problems with keys that are valid for workloads only: position and message."""
     of_runs = [*run_keys(facts), *(key for key in ("factor", "exclude") if getattr(facts, key))]
     if facts.expects is not None:
         of_runs.append("expects")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.study.declared.reading import DeclaredStudy
 
 ENGINE, WORKLOAD, SEED, DURABILITY = "engine", "workload", "seed", "durability"
-# Keys that are refused where they mean nothing: one at the head has to mean something somewhere.
+# Keys that some runs cannot use; at the head of the file, at least one run must use them.
 OF_SOME_RUNS = ("streams", "refresh", "refresh_batches", "rate", "time", "warmup", "retries")
 VARIANTS_MAX = 2
 RUNS_MAX = 10_000
@@ -53,8 +53,8 @@ class Wanted:
     """Command-line options that change a study's file.
 
     Attributes:
-        quick: Whether it is to be the short form.
-        engines: Engines to use instead of the study's. Empty means those of the file.
+        quick: Whether the short form of the study is requested.
+        engines: Engines to use instead of the study's; empty means those of the file.
         workload: Workload to use instead of the study's.
         allow_host_changes: Whether runs may change settings that affect other users of the host.
     """
@@ -70,8 +70,8 @@ class Expanded:
     """A study that can be carried out.
 
     Attributes:
-        budget_s: Time limit from the file. None means no limit.
-        without: Parts that are left out, with the reason for each.
+        budget_s: Time limit from the file; None means no limit.
+        without: Parts that are omitted, with the reason for each.
     """
 
     study: Study
@@ -83,7 +83,8 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
     """Return all runs of a study.
 
     Raises:
-        UsageError: If runs are not possible, or no run is left. The message lists every such run.
+        UsageError: If runs are not possible, or if no run is left. The error message lists every
+            such run.
     """
     facts = declared.facts
     without = _without(facts, wanted)
@@ -126,7 +127,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
 
 
 def _refuse_too_many(declared: DeclaredStudy, parts: Mapping[str, PartFacts]) -> None:
-    """Refuse a part of more combinations than anybody has time for, before they are listed."""
+    """Refuse a part with too many combinations, before they are listed."""
     for name, part in parts.items():
         combinations = prod(max(1, len(levels)) for levels in part.factor.values())
         runs = combinations * (part.repetitions or declared.facts.repetitions)
@@ -137,7 +138,7 @@ def _refuse_too_many(declared: DeclaredStudy, parts: Mapping[str, PartFacts]) ->
 
 
 def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
-    """Parts that are left out, with the reason."""
+    """Return omitted parts with the reason for each."""
     reasons = {}
     for name, part in facts.part.items():
         own = part.engine
@@ -155,7 +156,7 @@ def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
 
 
 def _figures(facts: StudyFacts, parts: Sequence[str]) -> tuple[StudyFigure, ...]:
-    """The figures, of those of their parts that are there; without any a report says why."""
+    """Return the figures, each with those of its parts that exist; a report explains empty ones."""
     figures = []
     for figure in facts.figure:
         asked = figure.of(list(facts.part))
@@ -167,7 +168,7 @@ def _figures(facts: StudyFacts, parts: Sequence[str]) -> tuple[StudyFigure, ...]
 
 
 class _Expansion:
-    """One part on its way to requests."""
+    """The state of one part while it is expanded to requests."""
 
     def __init__(
         self, declared: DeclaredStudy, name: str, facts: PartFacts, wanted: Wanted
@@ -183,7 +184,7 @@ class _Expansion:
         self.asked: list[tuple[RunOptions, Collection[str]]] = []
 
     def part(self) -> Part:
-        """The part, or what could be made of it: `problems` says what is wrong."""
+        """Return the part as far as it could be expanded; `problems` lists what is wrong."""
         variants = []
         defaults = self._defaults()
         factors = self._factors(defaults)
@@ -202,7 +203,7 @@ class _Expansion:
     def _combinations(
         self, factors: Mapping[str, list[NamedLevel]], defaults: Mapping[str, Any]
     ) -> Iterator[Combination]:
-        """All combinations; where each technique is asked for, those of the engine at hand."""
+        """Yield all combinations; for `each`, with the techniques of the combination's engine."""
         if not has_each(factors.get(WITHOUT, [])):
             yield from combinations(factors)
             return
@@ -235,7 +236,7 @@ class _Expansion:
         ]
 
     def _defaults(self) -> dict[str, Any]:
-        """Keys before levels: the head's, the part's, and what --quick changes of either."""
+        """Return keys that apply before levels: the head's, the part's, and changes by --quick."""
         study, quick = self._study, self._wanted.quick and self._study.quick
         keys = merged(
             self._replaced(run_keys(study)),
@@ -246,7 +247,7 @@ class _Expansion:
         return with_permission(keys, allowed=self._wanted.allow_host_changes)
 
     def _replaced(self, head: Mapping[str, Any]) -> dict[str, Any]:
-        """The head's keys, with what the command line puts in their place."""
+        """Return the head's keys with replacements from the command line."""
         keys = dict(head)
         if self._wanted.workload is not None and WORKLOAD not in self._own:
             keys[WORKLOAD] = self._wanted.workload
@@ -274,10 +275,10 @@ class _Expansion:
         return levels
 
     def _variant(self, combination: Combination, keys: Mapping[str, Any]) -> Variant | None:
-        """A run that can be asked for; None, and a problem more, if it cannot."""
+        """Return a variant whose run is possible; otherwise None, with the problem recorded."""
         name = combination.name
         given = [*self._own, *combination.keys]
-        # A workload that the command line names is relative to where the command runs.
+        # A workload on the command line is relative to the current directory.
         folder = self._folder
         if keys.get(WORKLOAD) == self._wanted.workload is not None:
             keys = {**keys, WORKLOAD: _absolute(str(keys[WORKLOAD]))}
@@ -305,7 +306,7 @@ class _Expansion:
         return next((count for count in repetitions if count is not None), self._study.repetitions)
 
     def takes(self, key: str) -> str | None:
-        """Return why no run of the part has a use for a key; None if one has."""
+        """Return why no run of the part can use a key; None if one can."""
         refusal = ""
         for options, given in self.asked:
             try:
@@ -318,7 +319,7 @@ class _Expansion:
 
 
 def _idle(facts: StudyFacts, parts: Sequence[_Expansion]) -> list[str]:
-    """Keys at the head that no run has a use for."""
+    """Return keys at the head of the file that no run can use."""
     problems = []
     for key in OF_SOME_RUNS:
         if key in facts.model_fields_set:
@@ -329,7 +330,7 @@ def _idle(facts: StudyFacts, parts: Sequence[_Expansion]) -> list[str]:
 
 
 def _unequal(facts: StudyFacts, parts: Sequence[Part]) -> list[str]:
-    """Parts whose runs would be compared though their levels of durability differ."""
+    """Return parts whose runs are compared although their durability levels differ."""
     if facts.unequal_durability:
         return []
     problems = []
@@ -348,7 +349,7 @@ def _unequal(facts: StudyFacts, parts: Sequence[Part]) -> list[str]:
 
 
 def _engines(levels: Sequence[NamedLevel], wanted: Sequence[str]) -> list[NamedLevel]:
-    """Levels of the engines that are wanted: those of the study where it has some."""
+    """Return levels for the requested engines, from the study if it has them."""
     named_levels: list[NamedLevel] = []
     for engine in wanted:
         own = [
@@ -365,7 +366,7 @@ def _sets(factors: Iterable[Sequence[NamedLevel]], key: str) -> bool:
 
 
 def _product(engine: str) -> str:
-    """The engine of a name with or without a version."""
+    """Return the name of an engine without its version."""
     return engine.partition("@")[0]
 
 

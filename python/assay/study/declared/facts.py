@@ -1,4 +1,7 @@
-"""The keys of a study's file. Unknown keys are errors; keys of a run are options of `assay run`."""
+"""The keys of a study file.
+
+Unknown keys are errors; keys of a run are options of `assay run`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from assay.running.asked.options import RunOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A factor that is one setting of the engine has this before the setting's name.
+# Prefix of a factor that is one setting of the engine.
 SETTING = "set."
 Name = Annotated[str, Field(pattern=r"^[\w.-]+$", description="Letters, digits, . _ and -.")]
 TAGS = ("table", "value")
@@ -35,7 +38,7 @@ def _kind(value: object) -> str:
 
 
 class Level(RunOptions):
-    """A level of a factor that is more than one value: its name, and keys of a run."""
+    """A level of a factor with a name and several keys of a run."""
 
     name: str = Field(min_length=1, description="As people read it.")
 
@@ -49,7 +52,7 @@ Factors = dict[str, Annotated[Levels, BeforeValidator(listed, json_schema_input_
 
 
 class QuickPart(RunOptions):
-    """The keys of a part that `--quick` changes."""
+    """The keys of a part that `--quick` replaces."""
 
     repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
     factor: Factors = Field(default_factory=dict, description="Levels in the place of the part's.")
@@ -66,14 +69,14 @@ QuickOrNot = Annotated[
 
 
 class QuickStudy(RunOptions):
-    """The keys of a study that `--quick` changes."""
+    """The keys of a study that `--quick` replaces."""
 
     repetitions: PositiveInt | None = Field(None, description="Runs of each variant.")
     budget: str | None = Field(None, description="No run is begun that would end after it.")
 
 
 class Expects(BaseModel):
-    """Conditions under which the runs of a part answer its question."""
+    """Conditions that the runs of a part must fulfil to answer its question."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -84,7 +87,7 @@ class Expects(BaseModel):
 
 
 class PartFacts(RunOptions):
-    """A block whose runs are interleaved: all combinations of the levels of its factors."""
+    """A part of a study, with all combinations of its factors' levels in alternating order."""
 
     kind: Literal["run", "ceiling"] = Field(
         "run",
@@ -131,7 +134,10 @@ class FigureFacts(BaseModel):
 
 
 class StudyFacts(RunOptions):
-    """A question, and the runs that answer it. The comment at the file's head is the question."""
+    """The content of a study file: a question, and the runs that answer it.
+
+    The comment at the head of the file is the question.
+    """
 
     title: str = Field(min_length=1, description="As the report has it.")
     repetitions: PositiveInt = Field(1, description="Runs of each variant.")
@@ -147,7 +153,10 @@ class StudyFacts(RunOptions):
 
 
 def budget_s(text: str | None) -> float | None:
-    """Return the seconds of a budget such as `90m`. `ValueError` says how to fix the text."""
+    """Return the seconds of a budget such as `90m`.
+
+    The `ValueError` says how to fix the text.
+    """
     if text is None:
         return None
     try:
@@ -160,7 +169,10 @@ def budget_s(text: str | None) -> float | None:
 
 
 def asked_budget_s(text: str | None) -> float | None:
-    """Return the seconds of `--budget`; None without it. `UsageError` says how to fix the text."""
+    """Return the seconds of `--budget`; None without it.
+
+    The `UsageError` says how to fix the text.
+    """
     try:
         return budget_s(text)
     except ValueError as error:
@@ -168,7 +180,7 @@ def asked_budget_s(text: str | None) -> float | None:
 
 
 def known_keys(location: Sequence[str | int]) -> list[str]:
-    """Keys that can stand at a place in the file."""
+    """Return keys that are valid at a position in the file."""
     match [key for key in location if key not in TAGS]:
         case []:
             model: type[BaseModel] = StudyFacts
@@ -188,6 +200,6 @@ def known_keys(location: Sequence[str | int]) -> list[str]:
 
 
 def run_keys(options: RunOptions) -> dict[str, Any]:
-    """Return the run keys that a table sets, as they are written."""
+    """Return the run keys that a table sets, in the file's notation."""
     own = set(RunOptions.model_fields)
     return options.model_dump(include=own & options.model_fields_set, by_alias=True)

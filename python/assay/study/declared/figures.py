@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def figure_problems(facts: StudyFacts) -> list[Problem]:
-    """Return the problems of a study's figures: place in the file, and text."""
+    """Return the problems of a study's figures: position in the file, and text."""
     problems: list[Problem] = []
     figure_kinds = kinds()
     names = [figure.name for figure in facts.figure]
@@ -39,7 +39,7 @@ def figure_problems(facts: StudyFacts) -> list[Problem]:
 def _options(
     figure: FigureFacts, known_options: list[str], where: tuple[str | int, ...]
 ) -> list[Problem]:
-    """Options that the kind of a figure does not know."""
+    """Return problems with options that the kind of a figure does not have."""
     problems: list[Problem] = []
     for option in figure.options:
         if option not in known_options:
@@ -50,7 +50,7 @@ def _options(
 
 
 def _factor(figure: FigureFacts, facts: StudyFacts, where: tuple[str | int, ...]) -> list[Problem]:
-    """A factor that none of the figure's parts has; --engine gives any part one of engines."""
+    """Return problems with factors that no part of the figure has; --engine adds one."""
     asked_factor = figure.options.get("factor")
     factors = {
         factor

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Value = Level | str | bool | int | float
     Problem = tuple[tuple[str | int, ...], str]
 
-# Keys that are tables: what is set in one place is added to what is set in another, and a factor
-# may be of one thing in them, such as `set.work_mem` or `limit.cpu`.
+# Keys that are tables, whose entries from several places are merged. A factor may be one entry of
+# such a table, such as `set.work_mem` or `limit.cpu`.
 TABLES = ("set", "limit", "slow")
-# What stands for a level of each technique of an engine, and one with all of them.
+# Value that stands for one level per technique of an engine, plus one with all techniques on.
 WITHOUT, EACH = "without", "each"
 ALL_ON = "all on"
-# Keys whose values are words that say what they are values of.
+# Keys whose values are clear without the key's name.
 SPEAK_FOR_THEMSELVES = ("engine", "workload", "state", "test")
 
 
@@ -32,9 +32,9 @@ class NamedLevel:
     """A level of a factor, with its name.
 
     Attributes:
-        name: Name of the level, as the file has it.
-        keys: The keys of a run that it sets.
-        label: Text in combination with levels of other factors. None means the name.
+        name: Name of the level in the file.
+        keys: Keys of a run that the level sets.
+        label: Text in combination with levels of other factors; None means the name.
     """
 
     name: str
@@ -44,12 +44,12 @@ class NamedLevel:
 
 @dataclass(frozen=True)
 class Combination:
-    """A level of each factor.
+    """A combination of one level of each factor.
 
     Attributes:
         levels: Name of the level by name of the factor.
-        keys: What they set together.
-        name: Name of the combination of levels. Empty without factors.
+        keys: Keys that the levels set together.
+        name: Name of the combination of levels; empty without factors.
     """
 
     name: str
@@ -77,7 +77,7 @@ def level_of(factor: str, value: Value) -> NamedLevel:
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Keys of a run, later tables before earlier ones; settings are added to each other."""
+    """Return the keys of a run; later tables override earlier ones, and settings are merged."""
     keys: dict[str, Any] = {}
     for table in tables:
         added = {key: {**keys.get(key, {}), **table.get(key, {})} for key in TABLES}
@@ -100,7 +100,7 @@ def has_each(levels: Sequence[NamedLevel]) -> bool:
 
 
 def each_technique(names: Iterable[str]) -> list[NamedLevel]:
-    """All techniques on, then each one off."""
+    """Return a level with all techniques on, then one level per technique that is off."""
     off = [NamedLevel(name, {WITHOUT: [name]}, f"without {name}") for name in names]
     return [NamedLevel(ALL_ON, {}), *off]
 
@@ -118,7 +118,7 @@ def is_excluded(
 
 
 def factor_problems(part: PartFacts) -> list[Problem]:
-    """Return the problems of a part's factors: place in the part, and text."""
+    """Return the problems of a part's factors: position in the part, and text."""
     problems = list(_own(part.factor)) or [*_clashes(part), *_exclusions(part)]
     if isinstance(part.quick, QuickPart):
         quick = [*_own(part.quick.factor), *_strange(part, part.quick)]
@@ -157,7 +157,7 @@ def _no_key(factor: str, value: object, keys: Sequence[str]) -> str:
 
 
 def _clashes(part: PartFacts) -> Iterator[Problem]:
-    """Keys that two of part and factors set: one of them would do nothing."""
+    """Yield keys that both the part and a factor set, of which one would have no effect."""
     setting: dict[str, str] = dict.fromkeys(_flat(run_keys(part)), "the part")
     for factor, values in part.factor.items():
         levels = [level_of(factor, value) for value in values]
@@ -168,13 +168,13 @@ def _clashes(part: PartFacts) -> Iterator[Problem]:
 
 
 def _flat(keys: Mapping[str, Any]) -> Iterator[str]:
-    """Names of what is set, each setting of the engine by itself."""
+    """Yield names of all keys, and of each setting of the engine separately."""
     for key, value in keys.items():
         yield from (f"{key}.{name}" for name in value) if key in TABLES else (key,)
 
 
 def _exclusions(part: PartFacts) -> Iterator[Problem]:
-    """Rules that can exclude nothing."""
+    """Yield problems with rules that match no combination."""
     levels = {
         factor: [level_of(factor, value).name for value in values]
         for factor, values in part.factor.items()
@@ -192,7 +192,7 @@ def _exclusions(part: PartFacts) -> Iterator[Problem]:
 
 
 def _strange(part: PartFacts, quick: QuickPart) -> Iterator[Problem]:
-    """Factors that only --quick would have."""
+    """Yield problems with factors that only --quick would have."""
     for factor in quick.factor:
         if factor not in part.factor:
             hint = suggestion(factor, list(part.factor)) if part.factor else "the part has none"

@@ -1,4 +1,4 @@
-"""In which line of a TOML file a key stands, so that an error can name it."""
+"""Finds the line of a key in a TOML file, for error messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _ASSIGNED = re.compile(rf"\s*({_KEY})\s*=")
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int | None:
-    """The line, from 1, of the key that is meant, or of the nearest table around it.
+    """Return the line, from 1, of a key, or of the nearest table around it.
 
     Args:
         text: Text of the file.
-        path: Keys from the outermost on; numbers, from 0, are places in lists.
+        path: Keys from the outermost on; numbers are list positions from 0.
     """
     wanted = tuple(str(key) for key in path)
     nearest, shared = None, 0
@@ -31,7 +31,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
 
 
 def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Every key and header with its line."""
+    """Yield every key and header with its line."""
     table: tuple[str, ...] = ()
     counted: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -49,7 +49,7 @@ def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 def _within(
     keys: tuple[str, ...], counted: Mapping[tuple[str, ...], int], *, is_of_list: bool
 ) -> tuple[str, ...]:
-    """The place of a table: of lists that it is in, the latest of their tables."""
+    """Return the path of a table, with the latest element of each enclosing list."""
     place: tuple[str, ...] = ()
     for at, key in enumerate(keys, 1):
         place = (*place, key)

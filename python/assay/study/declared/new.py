@@ -1,4 +1,4 @@
-"""Writes a commented example of a study, and the schema that editors check study files by."""
+"""Writes a commented example of a study, and the JSON schema for editors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA_FILE = "study.schema.json"
 
 
 def study_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a study's file."""
+    """Return the JSON Schema (draft 2020-12) of a study file."""
     schema = StudyFacts.model_json_schema(by_alias=True)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -25,10 +25,10 @@ def study_schema() -> dict[str, Any]:
 
 
 def new_study(folder: Path) -> list[Path]:
-    """Writes the example into a folder, which it makes; the files that were written, in order.
+    """Write the example into a new folder; return the written files in order.
 
     Raises:
-        UsageError: If the folder is not empty, or cannot be written.
+        UsageError: If the folder is not empty or cannot be written.
     """
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} is there already, and nothing is overwritten: name another one")

@@ -1,4 +1,4 @@
-"""Finds the parts of a study that change the host, which a person has to allow."""
+"""Finds the parts of a study that change the host, which the user must allow."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from assay.study.declared.facts import StudyFacts
 
 ALLOWED = "allow_host_changes"
-# Keys of a run whose values others on the host notice, whatever they are.
+# Keys of a run that always affect other users of the host.
 NOTICED = ("read_ahead", "device")
 
 
 def forbidden(study: StudyFacts, part: PartFacts) -> str | None:
-    """Return why a part is left out that needs permission for changes; None if it runs.
+    """Return why a part that needs permission is omitted; None if it runs.
 
-    A study whose file allows them is its author's own to carry out.
+    If the file itself gives the permission, its author has allowed the changes.
     """
     tables = list(_tables(study, part))
     if any(table.get(ALLOWED) for table in tables):
@@ -40,7 +40,7 @@ def with_permission(keys: Mapping[str, Any], *, allowed: bool) -> dict[str, Any]
 
 
 def _tables(study: StudyFacts, part: PartFacts) -> Iterator[Mapping[str, Any]]:
-    """All tables of the file that say something of the part's runs."""
+    """Yield all tables of the file that affect the part's runs."""
     yield run_keys(study)
     yield run_keys(part)
     for factor, values in part.factor.items():

@@ -1,4 +1,4 @@
-"""Finds and reads study files: Assay's by name, others by path."""
+"""Finds and parses study files: Assay's by name, others by path."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from assay.study.declared.lines import line_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    # A place in a study, and what is wrong with it.
+    # A position in a study, and a description of the problem.
     Problem = tuple[tuple[str | int, ...], str]
 
 OURS = Path(__file__).parents[2] / "studies"
-# A comment that tells an editor which schema a file has, and people nothing.
+# Prefix of a comment that names the file's schema for editors and is not part of the question.
 DIRECTIVE = "#:"
-# What a level may be that is no table: each that a value is not is an error of its own.
+# Types of plain values of a level; a mismatch with each would be a separate error.
 PLAIN = ("str", "bool", "int", "float")
 OPTION = re.compile(r"--([a-z][a-z-]*[a-z])\b")
 
@@ -37,7 +37,7 @@ class DeclaredStudy:
 
     Attributes:
         name: Name of its folder if the file is called `study.toml`, otherwise of the file.
-        file: The study's file. None means the study comes from the command line.
+        file: The study's file; None means the study comes from the command line.
         question: The comment at the head of the file.
     """
 
@@ -48,19 +48,22 @@ class DeclaredStudy:
 
     @property
     def folder(self) -> Path:
-        """Return the folder that its paths are relative to."""
+        """Return the folder to which the study's paths are relative."""
         return Path() if self.file is None else self.file.parent
 
     @property
     def published(self) -> Path | None:
-        """Return the figures of a published article; None without one."""
+        """Return the figures of a published article; None without an article."""
         if self.file is None:
             return None
         file = self.folder / PUBLISHED_FILE
         return file if file.is_file() else None
 
     def problem(self, text: str) -> str:
-        """Return a problem's message. For a study file it begins with the file's path."""
+        """Return a problem's message.
+
+        For a study file the message begins with the file's path.
+        """
         return text if self.file is None else f"{self.file}: {as_keys(text)}"
 
 
@@ -75,11 +78,11 @@ def study_files() -> dict[str, Path]:
 
 
 def find_declared(named: str) -> DeclaredStudy:
-    """The study of this name, of this file, or of the `study.toml` in this folder.
+    """Return the study with this name, in this file, or in the `study.toml` of this folder.
 
     Raises:
-        UsageError: If no study has this name; the message names the most similar one. Also if the
-            file has errors; the message lists them by line.
+        UsageError: If no study has this name, with the most similar name in the message. The error
+            is also raised if the file has errors; the message lists them by line.
     """
     path = Path(named).expanduser()
     if "/" not in named and named in (files := study_files()):
@@ -100,10 +103,11 @@ def find_declared(named: str) -> DeclaredStudy:
 
 
 def read_declared(file: Path) -> DeclaredStudy:
-    """A study's file.
+    """Return the study in a file.
 
     Raises:
-        UsageError: If the file has errors. The message has file, line, key and remedy of each.
+        UsageError: If the file has errors. The error message has file, line, key and remedy of
+            each.
     """
     try:
         text = read_regular(file).decode("utf-8")
@@ -162,12 +166,12 @@ def wrong_keys(error: ValidationError) -> list[Problem]:
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
-    """The place of an error without the names of models that could have been there."""
+    """Return the path of an error without the names of pydantic's alternative models."""
     return tuple(key for key in location if key not in (*TAGS, *PLAIN))
 
 
 def _problem_of(error: Mapping[str, Any]) -> str:
-    """Return the problem of a key and its mend."""
+    """Return the problem with a key, and the remedy."""
     location, kind = error["loc"], error["type"]
     if location[-1] in PLAIN:
         return "a level is text, a number, true or false, or a table with a name"
@@ -186,7 +190,7 @@ def _problem_of(error: Mapping[str, Any]) -> str:
 
 
 def _unknown(location: Sequence[str | int]) -> str:
-    """Return the problem of a key that cannot stand where it does."""
+    """Return the problem with a key that is not valid at its position."""
     key = str(location[-1])
     if len(location) == 1 and key in PartFacts.model_fields:
         return f"{key} stands in a part: [part.NAME]"
@@ -194,7 +198,7 @@ def _unknown(location: Sequence[str | int]) -> str:
 
 
 def _located(file: Path, text: str, location: Sequence[str | int], problem: str) -> str:
-    """Return a problem with its place in the file."""
+    """Return a problem with its position in the file."""
     line = line_of(text, location)
     key = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in location)
     where = f"{file}:{line}" if line is not None else str(file)
@@ -217,5 +221,5 @@ def contradictions(facts: StudyFacts) -> list[Problem]:
 
 
 def as_keys(message: str) -> str:
-    """Return a command-line message in terms of a study's file: `min_time` for `--min-time`."""
+    """Return a command-line message in terms of study files: `min_time` for `--min-time`."""
     return OPTION.sub(lambda option: option[1].replace("-", "_"), message)

@@ -1,1 +1,1 @@
-"""Causes of a run, tried by experiments, step by step."""
+"""Tries the causes of a run by experiments, step by step."""

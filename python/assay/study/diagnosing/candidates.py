@@ -1,4 +1,4 @@
-"""Causes of a run as experiments: each with a change that would remove it, the likeliest first."""
+"""Turns a run's causes into experiments, each with a change that would remove the cause."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ LEAVE = "it changes tables that Assay did not make: say --allow-changes"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A cause, and the run without it.
+    """A cause, and a run with a change that would remove it.
 
     Attributes:
-        cause: Finding of the run.
-        change: What is changed, short.
+        cause: Finding about the run.
+        change: Short description of the change.
         kind: Kind of experiment.
-        request: The run with the change.
+        request: Request of the run with the change.
         by_plan: Whether the change acts through plans alone.
         stays: Whether the change may be kept.
-        expected: Expected share of the run's time that it saves, from the finding and from the
-            results of earlier trials.
+        expected: Expected saving as a share of the run's time, from the finding and from earlier
+            trials.
     """
 
     cause: Finding
@@ -58,14 +58,14 @@ def candidates_of(
     *,
     allow_changes: bool = False,
 ) -> tuple[list[Candidate], list[Untried]]:
-    """Return causes that can be tried, the most promising first, and others with the reason.
+    """Return causes that can be tried, the most promising first, and the others with the reason.
 
     Args:
-        run: The run that has been explained.
+        run: Run that was explained.
         findings: Findings of the run.
-        base: The run to change, with all changes that were kept so far.
-        history: What became of earlier advice.
-        allow_changes: Whether tables that Assay did not make may be changed, and changed back.
+        base: Request to change, which includes all changes kept so far.
+        history: Results of earlier advice.
+        allow_changes: Whether a user's tables may be changed, and the changes reverted.
     """
     able: list[Candidate] = []
     unable: list[Untried] = []
@@ -77,14 +77,14 @@ def candidates_of(
         except (UsageError, EngineError) as why:
             unable.append(Untried(cause, str(why)))
             continue
-        # Two causes that one change would remove are tried once.
+        # Two causes that the same change would remove are tried once.
         if candidate.change not in {other.change for other in able}:
             able.append(candidate)
     return sorted(able, key=lambda candidate: -candidate.expected), unable
 
 
 def _is_of_others(cause: Finding, base: RunRequest) -> bool:
-    """Return True if all operations of a cause are ones that were not requested."""
+    """Return True if all operations of a cause are outside the request."""
     return bool(base.operations and cause.operations) and not set(base.operations).intersection(
         cause.operations
     )
@@ -113,7 +113,10 @@ def _candidate(
 
 
 def _expected(cause: Finding, history: Calibration) -> float:
-    """The claimed gain, weighed by how often such claims came true: one of two before any did."""
+    """Return the claimed saving, weighted by the share of such claims that came true.
+
+    Without earlier trials the weight is 1/2.
+    """
     claimed = cause.effect_share if cause.saved is None else sum(cause.saved) / 2
     record = history.methods.get(cause.method)
     hits, decided = (0, 0) if record is None else (record.hits, record.decided)

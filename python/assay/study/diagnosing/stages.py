@@ -1,4 +1,4 @@
-"""Tries several causes in rounds, keeps the change of the largest confirmed one, and repeats.
+"""Tries several causes in rounds, keeps the change with the largest confirmed effect, and repeats.
 
 Each round is a part of a growing study. The next runs follow from the existing runs, so an
 interrupted diagnosis continues where it stopped.
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from assay.study.series import Series
 
 BASELINE = "as it is"
-# Causes that are tried side by side: each round has a run of each, and one without any change.
+# Number of causes tried in parallel: each round has a run of each, and one without any change.
 SIDE_BY_SIDE = 3
-# Rounds of one cause at most, and after which a step ends if there is a cause to keep.
+# Maximum rounds of one cause, and number of rounds after which a step ends if a cause is confirmed.
 ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
-# Rounds that a budget has to have room for if so many are to be tried side by side.
+# Rounds that must fit into a budget for this number of parallel causes.
 ROUNDS_WANTED = 5
 NO_TIME = "the budget left no time for it"
 ABOUT = "A run as it is, and one without each of the causes that are tried."
@@ -49,7 +49,7 @@ ABOUT = "A run as it is, and one without each of the causes that are tried."
 
 @dataclass
 class _Racing:
-    """A cause on its way: its rounds so far."""
+    """A cause in trial, with its rounds so far."""
 
     candidate: Candidate
     rounds: list[tuple[Run, Run]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class _Racing:
 
     @property
     def is_over(self) -> bool:
-        """True if the stage needs no more runs."""
+        """Return True if the trial needs no more runs."""
         if self.failed is not None or len(self.rounds) >= ROUNDS_MAX:
             return True
         return self.judgement is not None and self.judgement.verdict != "undecided"
@@ -66,15 +66,15 @@ class _Racing:
 
 @dataclass
 class Diagnosing:
-    """A diagnosis on its way.
+    """A diagnosis in progress.
 
     Attributes:
-        base: The run without changes.
+        base: Request of the run without changes.
         pilot: A finished run of this kind, whose causes are tried first.
-        series: Executes the runs.
-        history: What became of earlier advice.
-        allow_changes: Whether tables that Assay did not make may be changed, and changed back.
-        side_by_side: Number of causes that are tried at once.
+        series: Series that executes the runs.
+        history: Results of earlier advice.
+        allow_changes: Whether a user's tables may be changed, and the changes reverted.
+        side_by_side: Number of causes that are tried in parallel.
     """
 
     base: RunRequest
@@ -89,16 +89,16 @@ class Diagnosing:
 
     @property
     def directory(self) -> Path | None:
-        """The directory of the stage's study; None before its first run."""
+        """Return the directory of the diagnosis's study; None before its first run."""
         return self.series.directory if self._begun else None
 
     def carry_out(self) -> Way:
-        """Tries causes until none is left above noise, or the budget ends.
+        """Try causes until none above noise is left, or the budget ends.
 
         Raises:
             RunFailedError: If the run without changes fails.
-            KeyboardInterrupt: On Ctrl-C. Finished runs are kept, and the same call continues after
-                them.
+            KeyboardInterrupt: On Ctrl-C. Finished runs are kept, and a repeated call continues
+                after them.
         """
         steps: list[Step] = []
         run, base = self.pilot, self.base
@@ -121,9 +121,9 @@ class Diagnosing:
         kept: tuple[str, ...],
         before: Sequence[Finding],
     ) -> tuple[Step, Candidate | None, bool]:
-        """One step, the candidate whose change is kept, and whether the budget has ended.
+        """Return one step, the candidate whose change is kept, and whether the budget has ended.
 
-        Causes of `before` are tried once more, though the run no longer claims them.
+        Causes in `before` are tried once more, even if the current run no longer shows them.
         """
         claimed = summarise(run).findings
         keys = {finding.key for finding in claimed}
@@ -131,7 +131,7 @@ class Diagnosing:
         waiting, untriable = candidates_of(
             run, causes, base, self.history, allow_changes=self.allow_changes
         )
-        # All of a step share the error, whenever each of them is tried.
+        # All trials of a step share the error probability, whenever each of them starts.
         alpha = ALPHA / max(1, len(waiting))
         racing: list[_Racing] = []
         is_spent, round_ = False, 0
@@ -167,9 +167,9 @@ class Diagnosing:
         return not waiting and not _on(racing)
 
     def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing], alpha: float) -> bool:
-        """Makes a round of those that are not decided; whether the budget sufficed."""
+        """Run a round of the undecided trials; return whether the budget sufficed."""
         on = _on(racing)
-        # Plans are asked for once: they are what they are.
+        # Plans are captured once, because they do not change between rounds.
         needs_plans = any(not racer.rounds for racer in on)
         variants = [Variant(BASELINE, _with_plans(base, needs_plans))]
         variants += [
@@ -196,14 +196,14 @@ class Diagnosing:
         return not is_spent
 
     def _made(self, part: str) -> bool:
-        """Makes the runs of a part that are left; whether the budget left some of them out."""
+        """Run the remaining runs of a part; return whether the budget left some of them out."""
         names = ", ".join(self.base.operations) or self.base.workload
         question = f"What would make {names} on {self.base.engine} faster?"
         study = Study(question, tuple(self._parts), self.base.seed, "Causes, tried")
         if not self._begun:
             self.series.begin(study)
             self._begun = True
-        # A run that failed is tried again by the next call, not by the next round.
+        # A failed run is tried again by the next call, not by the next round.
         terms = replace(self.series.terms, goes_on=True, parts=frozenset({part}))
         left_out = self.series.make(study, terms).left_out
         return any(planned.part == part for run in left_out for planned in run.stands_for)
@@ -238,10 +238,10 @@ class Diagnosing:
 
 
 def room_for(budget_s: float | None, run_s: float | None) -> int:
-    """Return how many causes a round may have, so that a budget has room for some rounds.
+    """Return the number of causes per round, so that several rounds fit into the budget.
 
     Args:
-        budget_s: Time limit of the diagnosis in seconds. None means no limit.
+        budget_s: Time limit of the diagnosis in seconds; None means no limit.
         run_s: Duration of a run in seconds; None if not known.
     """
     if budget_s is None or not run_s:
@@ -250,7 +250,7 @@ def room_for(budget_s: float | None, run_s: float | None) -> int:
 
 
 def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
-    """Return whether every plan of these operations was captured twice and did not change."""
+    """Return True if every plan of these operations was captured twice and did not change."""
     ours, theirs = read_plans(before), read_plans(after)
     names = list(operations) or list(ours)
     if not names or any(not ours.get(name) or not theirs.get(name) for name in names):
@@ -263,7 +263,7 @@ def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
 
 
 def _open(steps: Sequence[Step]) -> list[Finding]:
-    """Causes of the last step that were not refuted, nor removed by what was kept."""
+    """Return causes of the last step that were neither refuted nor removed by kept changes."""
     if not steps:
         return []
     last = steps[-1]
@@ -284,7 +284,7 @@ def _on(racing: Sequence[_Racing]) -> list[_Racing]:
 
 
 def _best(racing: Sequence[_Racing]) -> _Racing | None:
-    """The confirmed cause whose change saves most, with right answers."""
+    """Return the confirmed cause whose change saves most, with right answers; None without one."""
     confirmed = [
         racer
         for racer in racing

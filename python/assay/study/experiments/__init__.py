@@ -1,1 +1,4 @@
-"""Experiments: changes of a run that confirm or refute a cause. Each has its own file."""
+"""Experiments: changes of a run that confirm or refute a cause.
+
+Each experiment has its own file.
+"""

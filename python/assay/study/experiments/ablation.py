@@ -1,4 +1,4 @@
-"""A query without a function that it calls: a probe, since its answer is another."""
+"""An experiment that removes a function from a query: a probe, because the answer changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
-    # The engine may tell the name with its schema.
+    # The engine may report the name with its schema.
     part = f"function:{advice.subject.rpartition('.')[2].lower()}"
     named = [name.strip() for name in advice.values.get("operations", "").split(",")]
     operations = [name for name in named if part in _parts(request, engine, name)]
@@ -29,7 +29,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
 
 
 def _parts(request: RunRequest, engine: EngineFolder, operation: str) -> set[str]:
-    """Parts of an operation; none where it is no query that can be rewritten."""
+    """Return parts of an operation; empty if it is not a query that can be rewritten."""
     try:
         workload = find_workload(request.workload).only([operation])
         text_parts = workload.parts(operation, engine.facts.dialects, request.scale)

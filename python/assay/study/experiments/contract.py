@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChangedRun:
-    """A run with a change made.
+    """A run with one change.
 
     Attributes:
-        text: What is changed, short: `work_mem=64MB`.
+        text: Short description of the change: `work_mem=64MB`.
         request: Request of the changed run.
     """
 
@@ -45,16 +45,16 @@ class Experiment:
     """One kind of change that can be tried.
 
     Attributes:
-        kind: The kind of advice that it carries out.
-        changes: What it changes, as the end of "this changes ...".
-        set_up: What it takes to set up, in each of its runs.
+        kind: Kind of advice that the experiment carries out.
+        changes: Object of the change, as the end of the sentence "this changes ...".
+        set_up: Setup that each of its runs needs.
         undo: Method of reverting the change.
-        follow: Returns the run with the change. Raises `CannotError` with the reason if the engine
-            or this kind of run does not allow it.
-        by_plan: Whether the change acts only through the plan, so that it has no effect if plans do
-            not change.
-        stays: Whether the change may be recommended and kept. Otherwise it only measures the effect
-            of a cause.
+        follow: Returns the run with the change. `follow` raises `CannotError` with the reason if
+            the engine or this kind of run does not allow the change.
+        by_plan: Whether the change acts only through the plan, so that without a new plan it has no
+            effect.
+        stays: Whether the change may be recommended and kept; otherwise the change only measures
+            the effect of a cause.
     """
 
     kind: AdviceKind
@@ -75,7 +75,7 @@ def value_of(advice: Advice) -> str:
     """Return the value that an advice names.
 
     Raises:
-        CannotError: If the advice names no value.
+        CannotError: If the advice has no value.
     """
     if "value" not in advice.values:
         raise CannotError(f"the finding does not say to which value {advice.subject} is set")

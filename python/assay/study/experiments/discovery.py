@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @cache
 def experiments() -> Mapping[str, Experiment]:
-    """Every experiment, by the kind of advice that it carries out."""
+    """Return every experiment, by the kind of advice that it carries out."""
     package = assay.study.experiments
     modules = [
         importlib.import_module(f"{package.__name__}.{module_info.name}")

@@ -1,4 +1,4 @@
-"""Commits that wait less, and survive less: a probe, whose change never stays."""
+"""An experiment with faster but less durable commits: a probe, whose change is never kept."""
 
 from __future__ import annotations
 

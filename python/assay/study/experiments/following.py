@@ -1,4 +1,7 @@
-"""Turns a finding's advice into a changed request. The only side effect is files of SQL."""
+"""Turns a finding's advice into a changed request.
+
+The only side effect of the module is reading SQL files.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,18 @@ if TYPE_CHECKING:
 def followed(
     request: RunRequest, advice: Advice, engine: EngineFolder, on_server: Change | None = None
 ) -> ChangedRun:
-    """The request with the advice followed.
+    """Return the request changed as the advice says.
 
     Args:
-        request: The run that the advice is about.
-        advice: What is to be changed.
+        request: Request of the run that the advice is about.
+        advice: Advice to follow.
         engine: Engine of the run.
         on_server: Statements that change tables of a running server, and statements that revert
             this; None if Assay created the tables, or the change is not about tables.
 
     Raises:
-        UsageError: If the engine or this kind of run cannot follow the advice. The message says
-            why.
+        UsageError: If the engine or this kind of run cannot follow the advice. The error message
+            says why.
         EngineError: If the engine's `advice.toml` cannot be read.
     """
     try:
@@ -46,7 +49,7 @@ def followed(
 
 
 def _on_server(request: RunRequest, advice: Advice, change: Change) -> ChangedRun:
-    """A change of tables that are not ours, which every run takes back."""
+    """Return a run with a change of a user's tables, which every run reverts."""
     if change.undo is None:
         raise CannotError("no statement takes the change back")
     label = label_of(advice)

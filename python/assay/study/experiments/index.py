@@ -1,4 +1,4 @@
-"""An index of a table, made after the data is loaded, or made usable again."""
+"""An experiment with an index that is made after loading, or made usable again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit that the run was given, left away."""
+"""An experiment without a limit that the run was given."""
 
 from __future__ import annotations
 

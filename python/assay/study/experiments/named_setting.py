@@ -1,4 +1,4 @@
-"""A setting by its name: back at the engine's default, or at a value that costs less."""
+"""An experiment with a named setting: the engine's default, or a value that costs less."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     name, value = advice.subject, value_of(advice)
     settings = {key: text for key, text in request.settings.items() if key != name}
     if name not in request.settings:
-        # A file of the engine's, or the server's own, has it.
+        # The value is in a configuration file of the engine or the server.
         settings[name] = value
     return ChangedRun(f"{name}={value}", request.changed(settings=settings))
 

@@ -1,4 +1,4 @@
-"""The rows of a table in another order, before they are loaded."""
+"""An experiment with another order of a table's rows at loading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A setting of the engine by its role: raised, or switched."""
+"""An experiment with a setting by its role: raised, or switched."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.model.finding import Advice
     from assay.running.asked.request import RunRequest
 
-# Advice about the state of a run says how long it has to be played before it is measured.
+# Field of the advice with the warm-up that the run needs, in seconds.
 WARMUP = "warmup_s"
 
 

@@ -1,4 +1,4 @@
-"""Statements that change loaded data, as an engine's files of SQL have them."""
+"""Changes loaded data by statements in an engine's SQL files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.model.finding import Advice
     from assay.running.asked.request import RunRequest
 
-# Each run has a copy of the data, or loads it.
+# Each run has its own copy of the data, or loads them.
 SET_UP = "the statement is run on the loaded data before anything is timed"
 UNDO = "the copy of the data is dropped with the run"
 
@@ -48,6 +48,6 @@ def label_of(advice: Advice) -> str:
 
 
 def columns_of(advice: Advice) -> list[str]:
-    """Columns that an advice names."""
+    """Return the columns that an advice names."""
     texts = advice.values.get("columns", "").split(",")
     return [name.strip() for name in texts if name.strip()]

@@ -1,4 +1,4 @@
-"""A trigger that does not fire: a probe, whose change never stays."""
+"""An experiment with a disabled trigger: a probe, whose change is never kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if STATEMENT not in facts.statements:
         raise CannotError("it has no statement that switches a trigger off")
     template = (engine.folder / facts.statements[STATEMENT]).read_text(encoding="utf-8")
-    # Where its table is not known, the statement does without.
+    # Without a known table, the statement does not need one.
     sql = facts.statement(template, advice.values.get("table", ""), trigger=advice.subject)
     label = f"no trigger {advice.subject}"
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))

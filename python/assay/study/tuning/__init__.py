@@ -1,1 +1,1 @@
-"""A search for better settings of an engine, as runs of a study that grows."""
+"""A search for better settings of an engine, as runs of a growing study."""

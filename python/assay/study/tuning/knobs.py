@@ -1,4 +1,4 @@
-"""The knobs that a tune turns, and between which values."""
+"""The knobs that a tune varies, and the range of each."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 RANGE = re.compile(r"(.+?)\.\.(.+)")
 NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)")
-# Steps of sizes by the first letter of their unit; a unit that is none of these stays as it is.
+# Powers of sizes by the first letter of their unit; other units are not converted.
 STEPS = {"k": 1, "m": 2, "g": 3, "t": 4}
-# Ends that are so many times apart are looked at by their logarithm, unless a file says otherwise.
+# Ratio of a range's ends from which the scale is logarithmic, unless a file says otherwise.
 APART = 8.0
-# More digits of a value would claim that they matter.
+# Significant digits of a value; more would suggest that they matter.
 DIGITS = 2
 
 
@@ -33,10 +33,10 @@ class SearchedKnob:
         setting: Name of the setting.
         choices: All values; empty if the setting is a number.
         low, high: Bounds of a number, both included.
-        unit: Behind each number, as it was written.
-        whole: Whether numbers are whole ones.
+        unit: Unit after each number, in the user's spelling.
+        whole: Whether numbers are integers.
         logarithmic: Whether the search is on a logarithmic scale.
-        beside: Other settings that it needs to have an effect.
+        beside: Other settings that the knob needs to have an effect.
     """
 
     setting: str
@@ -54,17 +54,17 @@ class SearchedKnob:
         return self.choices or (self.text(self.low), self.text(self.high))
 
     def text(self, value: float | str) -> str:
-        """A value as the engine takes it."""
+        """Return a value in the engine's form."""
         if isinstance(value, str):
             return value
         return f"{int(value) if self.whole else f'{value:.10g}'}{self.unit}"
 
     def number(self, text: str) -> float:
-        """The number of such a text."""
+        """Return the number in such a text."""
         return float(text.removesuffix(self.unit))
 
     def rounded(self, value: float) -> float:
-        """A number within the ends, of no more digits than matter."""
+        """Return a number within the range, with the significant digits."""
         near = float(f"{value:.{DIGITS}g}")
         return min(self.high, max(self.low, near or value))
 
@@ -79,7 +79,7 @@ def searched_knobs(
     """Return the knobs to search: the requested ones, or all of the engine's.
 
     Args:
-        texts: `NAME=LOW..HIGH`, `NAME=a,b,c`, or the name of a knob of the engine's.
+        texts: `NAME=LOW..HIGH`, `NAME=a,b,c`, or the name of one of the engine's knobs.
         facts: The engine's `knobs.toml`.
         engine: Name of the engine.
 
@@ -148,7 +148,7 @@ def _knob_of_file(name: str, knob: Knob) -> SearchedKnob:
 
 
 def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKnob:
-    """A knob of a text of values."""
+    """Return the knob for a text of values."""
     ends = RANGE.fullmatch(values)
     if ends is None:
         choices = levels_of(where, values)
@@ -171,7 +171,7 @@ def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKno
 
 
 def _end(text: str, where: str, values: str) -> tuple[float, str, bool]:
-    """Number and unit of an end, and whether the number is whole."""
+    """Return number and unit of a range's end, and whether the number is an integer."""
     number = NUMBER.fullmatch(text.strip())
     if number is None:
         raise UsageError(
@@ -182,10 +182,10 @@ def _end(text: str, where: str, values: str) -> tuple[float, str, bool]:
 
 
 def _in_unit(number: float, unit: str, wanted: str, where: str) -> float:
-    """A number in another unit of sizes.
+    """Return a number converted to another unit of size.
 
     Raises:
-        UsageError: If both units do not measure the same.
+        UsageError: If the units measure different quantities.
     """
     if unit == wanted:
         return number

@@ -1,7 +1,7 @@
 """Chooses the settings to try next, with Optuna's tree-structured Parzen estimator.
 
 The optimiser is created for each suggestion from the recorded trials, so an interrupted search
-continues unchanged. No other module uses Optuna.
+continues unchanged. Only this module uses Optuna.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
     from assay.study.tuning.knobs import SearchedKnob
 
-    # The value of each setting.
+    # Values by name of the setting.
     Settings = Mapping[str, str]
 
-# Settings that are drawn by chance before any is chosen by what the others gave.
+# Number of random settings before the first one that is chosen from results.
 DRAWN = 6
-# Where a setting failed, others like it are no better; it counts as worse than the worst by this.
+# Logarithmic penalty of failed settings compared with the worst cost, because similar settings are
+# likely to fail.
 WORSE = math.log(2.0)
-# How often another setting is drawn where one was tried before.
+# Maximum number of draws to find untried settings.
 TRIES = 30
 
 
@@ -44,12 +45,12 @@ def suggest(
     """Return untried settings to try next; fewer than requested if no others remain.
 
     Args:
-        knobs: What is searched.
+        knobs: Knobs to search.
         tried: Settings tried so far, in order, with the logarithm of their cost. A cost of None
             means that the run failed.
         count: Number of settings to suggest.
-        seed: The same for the whole search.
-        own: Values of the default, which are not suggested.
+        seed: Seed, the same for the whole search.
+        own: Default values, which are not suggested.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     spaces = {knob.setting: _space(knob) for knob in knobs}

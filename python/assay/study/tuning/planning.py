@@ -1,8 +1,8 @@
-"""Plans the next runs of a tune: a search, races of its leaders, and a hold-out that decides.
+"""Plans the next runs of a tune: a search, races of the best settings, and a final hold-out.
 
-Each step is a separate part of a growing study: every round includes the default besides the
-settings. The module has no side effects. A step follows from earlier parts and trials and from the
-remaining time, so an interrupted search continues from its record.
+Each step is a separate part of a growing study: every round includes the default settings, too.
+Planning has no side effects. A step follows from earlier parts and trials and from the remaining
+time, so an interrupted search continues from its record.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ if TYPE_CHECKING:
     from assay.study.tuning.knobs import SearchedKnob
 
 KIND = "tuning"
-# Settings of a round of the search; the default is one more.
+# Number of settings in a round of the search, in addition to the default.
 BLOCK = 3
-# Rounds of the first search: so many a knob, up to a limit; and of every one after that.
+# Rounds of the first search per knob, their maximum, and rounds of each later search.
 BLOCKS_EACH, BLOCKS_MAX, BLOCKS_AGAIN = 3, 9, 3
-# The part of the budget that the first search takes at most.
+# Maximum share of the budget for the first search.
 SEARCH_SHARE = 0.5
-# Of those that race one in so many goes on, after so many rounds of the race.
+# In a race, one in this many settings continues, after this many rounds.
 ETA, RACE_ROUNDS = 3, 2
-# An operation that takes so many times as long as the default's slowest one is cancelled.
+# Factor of the default's slowest operation after which an operation is cancelled, and its minimum
+# in seconds.
 CUT_OFF, LIMIT_MIN_S = 5.0, 2.0
 ABOUT = {
     FIRST: "The default alone: what it takes says what a setting may take.",
@@ -59,11 +60,11 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Left:
-    """The rest of a budget, in runs.
+    """The remaining budget, in runs.
 
     Attributes:
         runs: Number of runs that still fit; None if the duration of a run is not known yet.
-        share: Of the budget, from 0 to 1.
+        share: Share of the budget, from 0 to 1.
     """
 
     runs: int | None
@@ -76,10 +77,10 @@ class Tune:
 
     Attributes:
         base: The requested run, with default settings.
-        knobs: What is searched.
-        metric: Name of the objective. None means the main metric of the runs.
+        knobs: Knobs to search.
+        metric: Name of the objective; None means the main metric of the runs.
         limit_s: Seconds after which an operation of a setting is cancelled; None if not known yet.
-        titles: Titles of the engine and the workload. Empty means their names are used.
+        titles: Titles of the engine and the workload; empty means their names are used.
     """
 
     base: RunRequest
@@ -92,8 +93,8 @@ class Tune:
         """Return the study with these parts.
 
         Args:
-            parts: All parts so far, and the next one.
-            failed: Reason why a run failed, by settings.
+            parts: All parts so far, including the next one.
+            failed: Reason for a failed run, by settings.
         """
         names = ", ".join(knob.setting for knob in self.knobs)
         engine, workload = self.titles or (self.base.engine, self.base.workload)
@@ -107,7 +108,7 @@ class Tune:
         return Study(question, tuple(parts), self.base.seed, title, (figure,))
 
     def part(self, name: str, settings: Sequence[Mapping[str, str]], repetitions: int = 1) -> Part:
-        """A part with the default and these settings, by names of the engine's."""
+        """Return a part with the default and these settings, by the engine's names."""
         kind = kind_of(name)
         limited = self.base if kind == FIRST else self._limited()
         variants = [Variant(DEFAULT, limited)]
@@ -119,21 +120,21 @@ class Tune:
         return Part(name, tuple(variants), repetitions, ABOUT[kind], apart=True)
 
     def part_again(self, part_facts: Mapping[str, Any]) -> Part:
-        """Return a part as it was recorded."""
+        """Return a part from its record."""
         settings = [
             _setting(variant["levels"]) for variant in part_facts["variants"] if variant["levels"]
         ]
         return self.part(part_facts["name"], settings, part_facts["repetitions"])
 
     def ends(self) -> Part:
-        """Runs with each knob at its ends, to be refused before any is made."""
+        """Return runs with each knob at its ends, which are validated before any run."""
         settings = [{knob.setting: value} for knob in self.knobs for value in knob.ends]
         return replace(self.part(SEARCH, settings), name="knobs")
 
     def following(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
     ) -> list[Part] | None:
-        """Return the parts with one more, or with more rounds of the last; None at the end."""
+        """Return the parts with one more part, or with more rounds of the last; None at the end."""
         if not parts:
             return [self.part(FIRST, ())]
         kind = kind_of(parts[-1].name)
@@ -146,31 +147,31 @@ class Tune:
             if searched is not None:
                 return searched
         raced = self._raced(parts, trials, left)
-        # Where nothing looked better, what is left is better spent on others than not at all.
+        # If no setting looked better, the remaining budget is used for further settings.
         if raced is None and (left.runs is None or left.runs >= BLOCK + 1 + 2 * PAIRS_MIN):
             return self._searched(parts, trials)
         return raced
 
     def _another_pair(self, parts: Sequence[Part], left: Left) -> list[Part] | None:
-        """A hold-out with one more round; None if the budget has no room for it."""
+        """Return a hold-out with one more round; None if the budget is too small for it."""
         last = parts[-1]
         if left.runs is not None and left.runs < len(last.variants):
             return None
         return [*parts[:-1], replace(last, repetitions=last.repetitions + 1)]
 
     def _beside(self) -> dict[str, str]:
-        """Return the settings that knobs need beside them; those asked for of all runs hold."""
+        """Return the settings that knobs need; settings requested for all runs take precedence."""
         needed = beside_of(self.knobs, [knob.setting for knob in self.knobs])
         return {name: value for name, value in needed.items() if name not in self.base.settings}
 
     def _limited(self) -> RunRequest:
-        """The run, whose operations are cancelled where they take far longer than the default's."""
+        """Return the request with a time limit for operations, from the default's slowest one."""
         if self.base.operation_deadline_s or self.limit_s is None:
             return self.base
         return self.base.changed(operation_deadline_s=self.limit_s)
 
     def _may_search(self, parts: Sequence[Part], left: Left) -> bool:
-        """Return True if the search can go on and still leave room for a race and a hold-out."""
+        """Return True if the search can continue and leave budget for a race and a hold-out."""
         kinds = [kind_of(part.name) for part in parts]
         is_first = not {RACE, HOLD_OUT}.intersection(kinds)
         blocks = 0
@@ -187,25 +188,25 @@ class Tune:
         return blocks < most and (left.runs is None or left.runs >= room)
 
     def _searched(self, parts: Sequence[Part], trials: Sequence[Trial]) -> list[Part] | None:
-        """A round of the search with settings that were not tried; None without any."""
+        """Return a round of the search with untried settings; None without any."""
         tried = [
             (self._knob_values(standing.levels), _cost_of(standing))
             for standing in standings(trials)
         ]
-        # What the default has by itself is no setting beside it.
+        # Settings equal to the default's own value are not counted as changes.
         own = {knob.setting: self.base.settings.get(knob.setting) for knob in self.knobs}
         settings = suggest(self.knobs, tried, BLOCK, self.base.seed, own)
         return [*parts, self.part(_next(parts, SEARCH), settings)] if settings else None
 
     def _knob_values(self, levels: Mapping[str, str]) -> dict[str, str]:
-        """Values of the knobs alone, without what they need beside them."""
+        """Return the values of the knobs only, without settings that they need."""
         values = _setting(levels)
         return {knob.setting: values[knob.setting] for knob in self.knobs}
 
     def _raced(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
     ) -> list[Part] | None:
-        """A race of the leaders, or the hold-out of the one that is left."""
+        """Return a race of the best settings, or the hold-out of the last one."""
         held = {hold_out.setting for hold_out in hold_outs(trials)}
         candidates = [
             standing for standing in leaders(standings(trials)) if standing.setting not in held
@@ -217,7 +218,7 @@ class Tune:
         if kind_of(last.name) == RACE:
             racing = {variant.name for variant in last.variants}
             candidates = [standing for standing in candidates if standing.setting in racing]
-        # Before anything was repeated, two of them are: one run is no measurement.
+        # Before any repetition, at least two settings race, because one run is no measurement.
         least = 1 if kind_of(last.name) == RACE else min(2, len(candidates))
         count = max(least, math.ceil(len(candidates) / ETA))
         room = (runs - 2 * PAIRS_MIN) / RACE_ROUNDS - 1
@@ -228,7 +229,7 @@ class Tune:
         return self._held_out(parts, candidates)
 
     def _held_out(self, parts: Sequence[Part], candidates: Sequence[Standing]) -> list[Part] | None:
-        """The hold-out of the best; None if not even the search found it better."""
+        """Return the hold-out of the best setting; None if the search found none better."""
         best = candidates[0] if candidates else None
         if best is None or best.ratio is None or best.ratio.value >= 0:
             return None
@@ -237,7 +238,7 @@ class Tune:
 
 
 def limit_s(slowest_s: float) -> float:
-    """After how many seconds an operation of a setting is cancelled, by the default's slowest."""
+    """Return the seconds after which an operation is cancelled, from the default's slowest."""
     return round(max(LIMIT_MIN_S, CUT_OFF * slowest_s), 3)
 
 

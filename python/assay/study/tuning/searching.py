@@ -1,4 +1,4 @@
-"""The search of settings under way: it makes the runs of a step and plans the next one by them."""
+"""Runs a search of settings: makes the runs of a step and plans the next one from their results."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def check_objective(name: str | None, asked: Asked) -> None:
-    """Refuses an objective that these runs do not measure."""
+    """Refuse an objective that these runs do not measure."""
     if name is None:
         return
     request = asked.request
     kind = LOAD if request.clients else TEST if request.test else ORDER
     operations = [] if kind == LOAD else list(asked.plan["operations"])
-    # Operations of a test follow each other, too.
+    # Operations of a test also follow one another.
     kinds = (None, kind) if kind == LOAD else (None, kind, ORDER)
     metrics = [metric.name for metric in BY_NAME.values() if kind_of_metric(metric) in kinds]
     if name in (names := [*metrics, *operations]):
@@ -55,7 +55,7 @@ def check_objective(name: str | None, asked: Asked) -> None:
 
 
 class Search:
-    """A search on its way: its study grows by a part after each that is done."""
+    """A search in progress, whose study grows by one part after each completed one."""
 
     def __init__(self, asked_for: Tune, series: Series) -> None:
         self._tune = asked_for
@@ -67,7 +67,7 @@ class Search:
         self._directory = series.begin(asked_for.study(first, {}), ends)
 
     def carry_out(self) -> None:
-        """Makes step after step until it is decided, or the budget ends.
+        """Carry out steps until the search is decided, or the budget ends.
 
         Raises:
             AssayError: If the run with default settings fails, or the search ended early.
@@ -83,7 +83,7 @@ class Search:
             self._learn_limit(parts)
             following = self._tune.following(parts, self.trials(), self._left())
             if following is None:
-                # What failed last is written down, too.
+                # The last failures are recorded, too.
                 self._made(parts)
                 return
             parts = following
@@ -107,7 +107,7 @@ class Search:
         return [*self._complete(record), *failed]
 
     def _complete(self, record: StudyRecord) -> list[Trial]:
-        """The runs that ended well, in the order of parts; each record is read once."""
+        """Return the successful runs, in the order of parts; each record is read once."""
         for recorded in record.complete:
             if recorded.path is None or (recorded.part, recorded.path.name) in self._known:
                 continue
@@ -129,7 +129,7 @@ class Search:
         return read_study(self._directory) if is_there else None
 
     def _parts(self) -> list[Part]:
-        """The parts of the record, whose limit the first run tells."""
+        """Return the parts in the record, after learning the time limit from the first run."""
         if self._record() is None:
             return []
         rows = read_study_file(self._directory / STUDY_FILE)["parts"]
@@ -137,7 +137,7 @@ class Search:
         return [self._tune.part_again(row) for row in rows]
 
     def _learn_limit(self, parts: Sequence[Part]) -> None:
-        """Set the time limit of operations by what the default takes.
+        """Set the time limit of operations from the default's operations.
 
         Raises:
             RunFailedError: If the default has no value.
@@ -156,7 +156,7 @@ class Search:
             self._tune = replace(self._tune, limit_s=limit_s(max(seconds)) if seconds else None)
 
     def _made(self, parts: Sequence[Part]) -> bool:
-        """Makes the runs of these parts that are left; whether the budget sufficed."""
+        """Run the remaining runs of these parts; return whether the budget sufficed."""
         failed = {
             trial.setting: trial.reason or "" for trial in self.trials() if trial.cost is None
         }
@@ -165,13 +165,13 @@ class Search:
         return not self._series.make(self._tune.study(parts, failed), terms).left_out
 
     def _left(self) -> Left:
-        """Return the rest of the budget, in runs as they took so far."""
+        """Return the remaining budget, in runs of the average duration so far."""
         record = self._record()
         if record is None:
             return Left(None, 1.0)
         document = read_study_file(self._directory / STUDY_FILE)
         left_s = max(0.0, self._budget_s - float(document.get("spent_s", 0.0)))
-        # The first run may have obtained the engine and loaded the data.
+        # The first run may include obtaining the engine and loading the data.
         took = [run.seconds for run in record.complete[1:] if run.seconds is not None]
         runs = math.floor(left_s / median(took)) if took else None
         return Left(runs, left_s / self._budget_s if self._budget_s else 0.0)

@@ -1,1 +1,1 @@
-"""Verbs that list and prepare engines, workloads, studies and data, and check the host."""
+"""Commands that list and prepare engines, workloads, studies and data, and check the host."""

@@ -1,4 +1,4 @@
-"""`assay agent`: makes this host drive a share of the clients of runs, or observe their engine."""
+"""`assay agent`: this host drives a share of runs' clients, or observes their engine."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def agent(
         address: Address of the meeting place of agents and runs: `tcp://HOST:PORT`, or
             `tls://HOST:PORT`.
         listen: Serve as the meeting place and drive no clients. Use it on one host only.
-        name: Name of this agent, unique among all agents. None means the host's name.
+        name: Name of this agent, unique among all agents; None means the host's name.
         tls: Folder with `ca.pem`, `cert.pem` and `key.pem`.
-        plain: Allow an address without TLS. Use it only where nobody else uses the hosts and the
+        plain: Allow an address without TLS. Use it only if nobody else uses the hosts and the
             network.
-        tell: Is called with a line about each event.
+        tell: Receives a line about each event.
 
     Raises:
         UsageError: If the address is not valid, or has no TLS and `plain` is not set.

@@ -1,4 +1,4 @@
-"""`assay cache`: lists the data sets that are kept for later runs, and removes old ones."""
+"""`assay cache`: lists the data sets cached for later runs, and removes old ones."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CachedData:
-    """Data sets of this user.
+    """The cached data sets of this user.
 
     Attributes:
         directory: Directory of the data sets.
-        limit_bytes: Space that all data sets may take together. When a new one exceeds it, those
-            that were used longest ago are removed.
-        datasets: Data sets that are kept. The one that was used last is at the end.
+        limit_bytes: Space that all data sets may take together. When a new one exceeds it, the
+            least recently used ones are removed.
+        datasets: Cached data sets. The most recently used one is last.
         removed: Data sets that this call removed.
-        debris: Files and directories of killed processes that were removed by this call.
+        debris: Files and directories of killed processes that this call removed.
     """
 
     directory: Path
@@ -56,7 +56,7 @@ class CachedData:
 
 
 def cache() -> CachedData:
-    """Returns the data sets that are kept, with their size and when a run last used them.
+    """Returns the cached data sets, with their size and last use by a run.
 
     Raises:
         UsageError: If `ASSAY_CACHE_KEEP` is not a valid size.
@@ -66,13 +66,13 @@ def cache() -> CachedData:
 
 
 def prune(keep: str | int | None = None) -> CachedData:
-    """Removes the data sets that were used longest ago, and files that killed processes left.
+    """Removes the least recently used data sets, and files that killed processes left.
 
-    A data set that a run uses at this moment is kept. Later runs generate missing data sets again.
+    A data set that a run currently uses is kept. Later runs generate missing data sets again.
 
     Args:
         keep: Space that the remaining data sets may take together, in bytes or as a size such as
-            `20GB`. None means the limit that also applies when a data set is made.
+            `20GB`; None means the limit that also applies to new data sets.
 
     Raises:
         UsageError: If `keep` is not a valid size.

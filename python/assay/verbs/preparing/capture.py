@@ -12,7 +12,7 @@ from assay.running.capturing import Captured, capture_counted, capture_logs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How long counters are watched where nothing else is said.
+# Default duration of watching counters.
 TIME = "60s"
 
 
@@ -29,7 +29,7 @@ def capture(
     """Makes a workload folder from a server's log, or from its statement counters.
 
     Args:
-        out: The folder to write. It must not exist yet.
+        out: The folder to write. The folder must not exist yet.
         log: Files of one log, oldest first.
         dsn: A running server, whose statement counters are watched.
         engine: With `dsn`: the server's engine, if the DSN does not name it.

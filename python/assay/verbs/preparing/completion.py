@@ -11,7 +11,7 @@ PROGRAM = "assay"
 
 
 def completion(shell: str) -> str:
-    """Return a script that has a shell ask `assay` which words can come next.
+    """Return a script with which a shell asks `assay` for possible next words.
 
     Args:
         shell: bash, zsh or fish.

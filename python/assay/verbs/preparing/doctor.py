@@ -1,4 +1,4 @@
-"""`assay doctor`: shows what can be measured on this host, and host settings that runs changed."""
+"""`assay doctor`: shows what this host can measure, and the changes that runs made to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def doctor() -> list[Ability]:
-    """Returns what can be measured here, what cannot and why, and how to allow more."""
+    """Returns what can be measured on this host, what cannot and why, and how to allow more."""
     return examine(runs_dir(None), cache_dir())
 
 

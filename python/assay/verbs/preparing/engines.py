@@ -23,11 +23,11 @@ README = "README.md"
 
 @dataclass(frozen=True)
 class ShownEngine:
-    """The document of one engine, as `assay engines show` prints it.
+    """Facts of one engine, as `assay engines show` prints them.
 
     Attributes:
         document: The document that `assay engines show --json` prints: facts, techniques and knobs.
-        readme: Description of how the engine is measured, in Markdown. Empty if its folder has
+        readme: Description of how the engine is measured, in Markdown; empty if its folder has
             none.
     """
 
@@ -40,9 +40,9 @@ class InstalledEngine:
     """The document of an installed engine.
 
     Attributes:
-        name: Name of the engine.
-        title: The engine as people write it.
-        version: Its own version.
+        name: Name of the engine in commands.
+        title: Name of the engine for readers.
+        version: Version that the engine reports.
         home: Directory of the installation; None if the engine is a library that comes with Assay.
     """
 
@@ -75,7 +75,7 @@ def show(name: str) -> ShownEngine:
         "knobs": folder.knobs().model_dump(),
     }
     readme = folder.folder / README
-    # The folder of one's own need not have one.
+    # A user's own engine folder may have no README.
     text = readme.read_text(encoding="utf-8").rstrip() if readme.is_file() else ""
     return ShownEngine(document, text)
 

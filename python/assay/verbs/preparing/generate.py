@@ -26,17 +26,19 @@ def generate(
     threads: int | None = None,
     teller: Teller | None = None,
 ) -> list[DataFile]:
-    """Writes the data that runs of a workload load to files. The bytes are the same each time.
+    """Writes the data that runs of a workload load to files.
+
+    Each call writes the same bytes.
 
     Args:
         workload: Name or folder of the workload.
         out: Directory to write the files to.
         scale: Scale of the data; None means the workload's own.
-        form: `nt`, `ttl`, `csv` or `parquet`. None means `nt` if the workload has RDF statements,
+        form: `nt`, `ttl`, `csv` or `parquet`; None means `nt` if the workload has RDF statements,
             else `parquet`.
-        seed: Seed of the data, if the generator takes one. None means the seed of the data that
+        seed: Seed of the data, if the generator takes one; None means the seed of the data that
             runs load.
-        threads: Number of threads that generate rows. None means all CPUs.
+        threads: Number of threads that generate rows; None means all CPUs.
         teller: Receives the progress.
 
     Raises:

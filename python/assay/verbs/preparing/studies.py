@@ -36,10 +36,10 @@ def show(
     allow_host_changes: bool = False,
     runs: Path | str | None = None,
 ) -> StudyPlan:
-    """Returns the question of a study, its runs in their order, and about how long they take.
+    """Returns the question of a study, its runs in order, and roughly how long they take.
 
-    Times come from similar earlier runs in the directory of runs. Without such runs they are
-    guesses.
+    Times come from similar earlier runs in the directory of runs. Without such runs the times are
+    rough estimates.
 
     Args:
         which: Name or file of the study.
@@ -90,7 +90,7 @@ def new(folder: Path | str) -> Path:
 
 
 def _form(form: Expanded, runs: Path) -> StudyForm:
-    """Return the runs of one form, and about how long they take."""
+    """Return the runs of one form, and roughly how long they take."""
     pace = Pace(expected_after(runs))
     order = form.study.order()
     return {

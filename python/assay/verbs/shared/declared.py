@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.study.series import Watcher
     from assay.study.several import Outcome, Terms
 
-# What is told to suffice is more than runs of before took.
+# Factor for a suggested budget, which should exceed the duration of earlier runs.
 BUDGET_MARGIN = 1.2
 
 
@@ -49,8 +49,9 @@ def carried_out(
         all_engines: Whether all engines are required: without one of them no run is made.
 
     Raises:
-        EngineError: If an engine cannot be obtained and all are required. Nothing was run.
-        UsageError: If the runs cannot be made. Nothing was run.
+        EngineError: If an engine cannot be obtained and all are required. In this case nothing was
+            run.
+        UsageError: If the runs cannot be made. In this case nothing was run.
     """
     purpose = Purpose(
         "study",
@@ -83,7 +84,7 @@ def tell_left_out(outcome: Outcome, terms: Terms, watcher: Watcher) -> None:
 
 
 def _keep_published(declared: DeclaredStudy, directory: Path) -> None:
-    """The figures of others go with the record, so that its report can be made anywhere."""
+    """Copy the study's published figures into the record, so that its report is complete."""
     if declared.published is None:
         return
     try:

@@ -24,12 +24,12 @@ class Logged:
 
     @contextmanager
     def obtaining(self) -> Iterator[Logged]:
-        """Context in which engines are obtained."""
+        """Return the context in which engines are obtained."""
         yield self
 
     @contextmanager
     def making(self, directory: Path, *, one_part: bool) -> Iterator[Logged]:
-        """Context in which runs are made."""
+        """Return the context in which runs are made."""
         del one_part
         log.info("the runs are named in %s", directory)
         yield self
@@ -55,4 +55,4 @@ class Logged:
         log.debug("%s", name)
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """Ignore the amount of work that is done: it changes too often for a log."""
+        """Ignore the amount of completed work, which changes too often for a log."""

@@ -1,1 +1,1 @@
-"""Workloads from captured statements of other clients."""
+"""Makes workloads from captured statements of other clients."""

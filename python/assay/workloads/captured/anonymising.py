@@ -1,9 +1,9 @@
-"""Replaces constants by others of the same type and length; the same one always by the same other.
+"""Replaces constants by others of the same type and length; equal constants get equal replacements.
 
-What is known of a value afterwards: its type, its length, where it has digits and marks, and how
-often it comes. A number becomes a smaller one of as many digits, so that it stays within its type
-and, where keys are dense, within its table. All dates are shifted by the same number of days.
-Which value became which is drawn from a key that is thrown away.
+The result still shows a value's type, length, positions of digits and marks, and frequency. A
+number becomes a smaller one with as many digits, which fits its type and, for dense keys, its
+table. All dates are shifted by the same number of days. The mapping of values is drawn from a key
+that is deleted afterwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from assay.model.captured import Constant, Value
 
-# Words of the language that stand in quotes: they tell nothing of the data.
+# Quoted keywords of SQL, which reveal nothing about the data.
 UNITS = "microsecond millisecond second minute hour day week month quarter year decade epoch"
 PUBLIC = {"true", "false", "t", "f", "utc", "isodow", "dow", "doy", "isoyear", *UNITS.split()}
 INTERVAL = re.compile(rf"[+-]?\s*\d+\s*(?:{'|'.join(UNITS.split())})s?", re.IGNORECASE)
@@ -44,11 +44,11 @@ class Anonymiser:
         self._texts: dict[str, str] = {}
 
     def constant(self, constant: Constant) -> Constant:
-        """The constant with another value; what is NULL stays so."""
+        """Return the constant with another value; NULL stays NULL."""
         return replace(constant, value=self.value(constant.value, constant.kind))
 
     def value(self, value: Value | Decimal, kind: str) -> Value | Decimal:
-        """Another value of the same kind."""
+        """Return another value of the same kind."""
         if isinstance(value, Decimal):
             return self._decimal(value)
         if isinstance(value, int):
@@ -58,7 +58,7 @@ class Anonymiser:
         return self._hexadecimal(value, 0) if kind == "binary" else self.text(value)
 
     def quoted(self, source: str) -> str:
-        """A quoted text that stays in a statement, in its quotes."""
+        """Return the replacement of a quoted text that stays in a statement, in its quotes."""
         match = QUOTED.fullmatch(source)
         if match is None:
             return source
@@ -73,7 +73,7 @@ class Anonymiser:
         return f"{before}{made}{after}"
 
     def text(self, value: str) -> str:
-        """Another text of the same length and form."""
+        """Return another text of the same length and form."""
         if value not in self._texts:
             self._texts[value] = self._new_text(value)
         return self._texts[value]
@@ -151,7 +151,7 @@ class Anonymiser:
 
 
 def _smaller(digits: str, source: random.Random) -> str:
-    """A number of as many digits, smaller where there is one."""
+    """Return a smaller number with as many digits, if there is one."""
     if len(digits) == 1:
         return source.choice([other for other in "123456789" if other != digits])
     zeros = len(digits) - len(digits.lstrip("0"))

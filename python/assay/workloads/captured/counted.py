@@ -1,4 +1,4 @@
-"""Operations of statements that a server counted: weights are exact, values come from samples."""
+"""Makes operations from statements that a server counted: weights are exact, values are samples."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NOT_TOLD = "executions of statements whose text nobody told"
 CONTROL = "statements that begin and end transactions: which statements they hold is not counted"
-# Statements that are no work of their own, and what they are counted as.
+# Statements that are not operations, and the reason under which they are counted.
 BESIDE = {"begin": CONTROL, "start": CONTROL, "commit": CONTROL, "end": CONTROL}
 BESIDE |= {"rollback": CONTROL, "abort": CONTROL, "savepoint": CONTROL, "release": CONTROL}
 BESIDE |= {"set": SESSION_SETTING, "show": SESSION_SETTING, "use": SESSION_SETTING}
@@ -38,7 +38,7 @@ BESIDE |= {"set": SESSION_SETTING, "show": SESSION_SETTING, "use": SESSION_SETTI
 def counted_operations(
     counted: Counted, grammar: Grammar, by: Anonymiser | None
 ) -> tuple[list[CapturedOperation], Counter[str]]:
-    """Return the operations, the one that was executed most often first, and what was left out."""
+    """Return operations, the most frequent first, and counts of omitted statements by reason."""
     shapes = Shapes(grammar, by.quoted if by else None)
     left_out: Counter[str] = Counter()
     names: dict[str, int] = {}
@@ -57,7 +57,7 @@ def counted_operations(
 
 
 def _executions(statement: CountedStatement, shapes: Shapes) -> list[Stated]:
-    """Executions of the form that was seen most often; else the one without values."""
+    """Return samples of the most frequent form; without samples, the statement without values."""
     alike: defaultdict[tuple[str, ...], list[Stated]] = defaultdict(list)
     for part in _read(statement.samples, shapes):
         if not any(constant.kind == "unknown" for constant in part.constants):
@@ -73,7 +73,7 @@ def _read(texts: Iterable[str], shapes: Shapes) -> Iterable[Stated]:
             parts = shapes.stated(text, None)
         except ValueError:
             continue
-        # A text with several statements is counted by the last of them.
+        # The server counts a text with several statements under the last of them.
         if len(parts) == 1:
             yield parts[0]
 
@@ -81,7 +81,7 @@ def _read(texts: Iterable[str], shapes: Shapes) -> Iterable[Stated]:
 def _reason(
     statement: CountedStatement, executions: list[Stated], *, keeps_secrets: bool
 ) -> str | None:
-    """Return why a statement is left out; None if it is played."""
+    """Return why a statement is omitted; None if it is kept."""
     if not executions:
         return UNREAD if statement.text or statement.samples else NOT_TOLD
     first = executions[0]

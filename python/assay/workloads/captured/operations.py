@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 TABLE = re.compile(r"(?i)\b(?:from|into|update|join|call|table)\s+([\w.\"`]+)")
 WRITING = ("insert", "update", "delete", "merge", "replace", "call")
 NO_NAME = re.compile(r"\W+")
-# Numbers of rows belong to the statement: others would make it another one.
+# Numbers of rows belong to the statement, because other numbers change its meaning.
 OF_ROWS = re.compile(r"(?i)\b(?:limit|offset)\s*$")
 NAME_LETTERS_MAX = 40
 
 
 @dataclass(frozen=True)
 class CapturedOperation:
-    """One captured operation for repetition.
+    """One captured operation that a run can repeat.
 
     Attributes:
-        name: Name of its file.
+        name: Name of the operation's file.
         text: Text of its statements, with `${name}` for bound values.
         columns: Values by name, each as long as `times_ns`.
-        statements: How many statements each of its executions has.
+        statements: Number of statements in each execution.
         count: Number of executions.
         times_ns: Start of each execution; empty if not known.
         sessions: Session of each execution.
-        unknown: Names in the text without a known value.
+        unknown: Names in the text whose values are not known.
     """
 
     name: str
@@ -53,7 +53,7 @@ class CapturedOperation:
 def operations_of(
     executions: Sequence[Execution], grammar: Grammar, by: Anonymiser | None
 ) -> list[CapturedOperation]:
-    """Return the operations, the one that was executed most often first."""
+    """Return the operations, the most frequent first."""
     alike: defaultdict[tuple[tuple[str, ...], ...], list[Execution]] = defaultdict(list)
     for execution in executions:
         alike[tuple(part.pieces for part in execution.statements)].append(execution)
@@ -75,11 +75,11 @@ def operation_of(
     grammar: Grammar,
     by: Anonymiser | None,
 ) -> CapturedOperation:
-    """Return the operation of executions that differ in their constants alone.
+    """Return the operation of executions that differ only in their constants.
 
     Args:
         executions: Statements of each execution.
-        names: How many operations have a name so far; this one is added.
+        names: Number of operations with each name so far, including this one afterwards.
         grammar: Rules for writing constants.
         by: Replaces all values; None if values are kept.
     """
@@ -124,13 +124,14 @@ def _written(pieces: Sequence[str], columns: Sequence[Sequence[Constant]], kept:
 
 
 class _Columns:
-    """The values of an operation; those of one statement that come again in another, once."""
+    """The columns of an operation's values; equal columns in several statements are one."""
 
     def __init__(self, grammar: Grammar, by: Anonymiser | None) -> None:
         self._grammar, self._by = grammar, by
         self.kept: dict[str, list[Constant]] = {}
         self.unknown: list[str] = []
-        # Of the statement at hand: in one statement a value has one type, in whatever place it is.
+        # Columns of the current statement: in one statement a value has one type, wherever it is
+        # used.
         self._used: set[str] = set()
 
     def begin_statement(self) -> None:

@@ -1,8 +1,8 @@
-"""Reads a statement: which of its constants become values, and the text between them.
+"""Parses a statement: constants that become values, and the text between them.
 
-A constant becomes a value where a bound value means the same: after an operator, a comma or a
-parenthesis. Elsewhere it belongs to the statement: numbers of `order by`, arguments of types, keys
-of documents. Comments are left out, for they often name the request; hints stay.
+A constant becomes a value where a bound value has the same meaning: after an operator, a comma or a
+parenthesis. Elsewhere it stays in the statement: numbers of `order by`, arguments of types, keys of
+documents. Comments are removed, because they often identify the request; hints stay.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 CONSTANTS = {"NUMBER", "STRING", "NATIONAL_STRING", "BYTE_STRING", "HEREDOC_STRING", "HEX_STRING"}
 CONSTANTS |= {"NULL"}
 QUOTED = CONSTANTS - {"NUMBER", "NULL"} | {"UNICODE_STRING", "BIT_STRING"}
-# Tokens after which an operand comes.
+# Tokens that an operand follows.
 OPERATORS = {"EQ", "NEQ", "LT", "GT", "LTE", "GTE", "NULLSAFE_EQ", "PLUS", "DASH", "STAR", "SLASH"}
 OPERATORS |= {"MOD", "DIV", "DPIPE", "AMP", "PIPE", "CARET", "TILDE", "LIKE", "ILIKE", "RLIKE"}
 OPERATORS |= {"IRLIKE", "SIMILAR_TO", "BETWEEN", "AND", "OR", "NOT", "AT_GT", "LT_AT", "DAMP"}
 OPERATORS |= {"COMMA", "L_PAREN"}
 OPERANDS_AFTER = OPERATORS | {"LIMIT", "OFFSET", "SELECT", "CASE", "WHEN", "THEN", "ELSE", "WHERE"}
 OPERANDS_AFTER |= {"RETURNING", "VALUES", "DISTINCT", "HAVING", "ON"}
-# After these NULL is a value; elsewhere it belongs to `is null` and the like.
+# After these tokens NULL is a value; elsewhere it is part of `is null` or similar.
 NULL_AFTER = {"EQ", "COMMA", "L_PAREN", "SELECT", "THEN", "ELSE"}
 TYPED = {"DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIME", "DATETIME"}
 ORDERING = {"ORDER_BY", "GROUP_BY"}
@@ -45,11 +45,11 @@ class Place:
     """A constant that becomes a value.
 
     Attributes:
-        begin, end: Where it stands in the text, with its sign, its character set or its type.
-        kind: The tokenizer's name of it; empty if it is a parameter.
-        source_from: Where the constant itself begins.
-        cast: The type in front of it.
-        number: Which parameter it is, from 1; 0: it is none.
+        begin, end: Its position in the text, including its sign, character set or type.
+        kind: The tokenizer's name of the constant; empty for a parameter.
+        source_from: Position where the constant itself begins.
+        cast: Type in front of the constant.
+        number: Number of the parameter, from 1; 0 if it is no parameter.
     """
 
     begin: int
@@ -65,10 +65,12 @@ class ReadStatement:
     """One statement of a text.
 
     Attributes:
-        pieces: Its text around the places: one more than these.
-        places: Where values are.
-        word, second: Its first two words, in lower case; empty if there is no second one.
-        is_regular: Whether all constants could be read: another text of the same form is alike.
+        pieces: Text around the places, one piece more than places.
+        places: Positions of values.
+        word, second: First two words of the statement, in lower case; empty if there is no second
+            one.
+        is_regular: Whether all constants were parsed, so that another text of the same form is
+            parsed alike.
     """
 
     pieces: tuple[str, ...]
@@ -81,12 +83,12 @@ class ReadStatement:
 def read_statements(
     text: str, grammar: Grammar, blank: Callable[[str], str] | None
 ) -> list[ReadStatement]:
-    """Return the statements of a text that was sent at once.
+    """Return the statements of a text that was sent in one message.
 
     Args:
-        text: The text as it was sent.
+        text: Text as it was sent.
         grammar: Rules for writing constants.
-        blank: Makes another text of a quoted one that stays in the statement.
+        blank: Replaces a quoted text that stays in the statement.
 
     Raises:
         ValueError: If the text cannot be parsed.
@@ -96,7 +98,7 @@ def read_statements(
 
 
 class _Reading:
-    """Reads one statement."""
+    """Parser of one statement."""
 
     def __init__(
         self,
@@ -128,7 +130,7 @@ class _Reading:
         return self._text[token.start : token.end + 1]
 
     def _between(self, begin: int, end: int) -> str:
-        """The text from one place to another without its comments."""
+        """Return the text between two positions without its comments."""
         made, at = [], begin
         first = bisect_left(self._ends, begin)
         for token in self._tokens[first : bisect_left(self._starts, end)]:
@@ -146,7 +148,7 @@ class _Reading:
         return " ".join(["", *HINT.findall(gap), ""]) if begin < end else ""
 
     def _places(self) -> Iterator[Place]:
-        """Constants that become values."""
+        """Yield constants that become values."""
         ordering: list[bool] = [False]
         types: list[bool] = [False]
         for place, kind in enumerate(self._kinds):
@@ -217,7 +219,7 @@ class _Reading:
         return Place(begin, end, "", begin, number=number)
 
     def _signed(self, place: int) -> tuple[int, int]:
-        """Return where a signed number begins, and the token before it."""
+        """Return the position where a signed number begins, and the token before it."""
         begin, before = self._tokens[place].start, place - 1
         if self._kind(before) == "DOT":
             point = self._tokens[before].start

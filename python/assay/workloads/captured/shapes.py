@@ -1,8 +1,8 @@
-"""A statement without its constants, so that executions of one statement are known as such.
+"""Reduces a statement to its form without constants, to recognise its executions.
 
-Most statements of a log differ from one before in their constants alone. Those are found by a
-pattern, and what was read of the first one of the form holds for them; whatever could mislead the
-pattern is read as a whole.
+Most statements in a log differ from an earlier one only in their constants. A pattern finds these,
+and they are parsed like the first one of their form. Texts that could mislead the pattern are
+parsed completely.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LITERALS = {
     "mysql": re.compile(rf"'(?:[^'\\]|\\.|'')*'|{NUMBER}", re.DOTALL),
     "postgresql": re.compile(rf"'(?:[^']|'')*'|{NUMBER}"),
 }
-# Comments, other quotes and escapes: a quote within one of these begins no text.
+# Comments, other quotes and escapes, in which a quote does not begin a text.
 MISLEADING = {
     "mysql": re.compile(r"--|/\*|#|[\"`]"),
     "postgresql": re.compile(r"--|/\*|[\"\\]|\$(?!\d)"),
@@ -37,13 +37,13 @@ NO_VALUES = "the log has no values of its parameters"
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """One statement as a shape and its constants.
+    """One statement as pieces of text and its constants.
 
     Attributes:
-        pieces: Its text around the constants: one more than these.
-        constants: Its constants, in their order.
-        word: Its first word, in lower case.
-        second: Its second word, in lower case; empty if there is none.
+        pieces: Text around the constants, one piece more than constants.
+        constants: Its constants in order.
+        word: First word, in lower case.
+        second: Second word, in lower case; empty if there is none.
     """
 
     pieces: tuple[str, ...]
@@ -53,7 +53,7 @@ class Stated:
 
     @property
     def is_whole(self) -> bool:
-        """True if the text can be written to a file: nothing in it looks like a parameter."""
+        """Return True if the text can be written to a file: nothing looks like a parameter."""
         return not any(scripts.PLACEHOLDER.search(piece) for piece in self.pieces)
 
 
@@ -62,9 +62,9 @@ class _Form:
     """The parsed form of a text, shared by all texts that differ only in constants.
 
     Attributes:
-        statements: As they were read.
-        values: For each place of each statement: the literal it is, and how far it begins before
-            the literal, and the constant before that; or the constant, where it is no literal.
+        statements: Parsed statements.
+        values: For each place of each statement: number of the literal, its offset before the
+            literal, and the preceding constant; or the constant itself, if it is no literal.
     """
 
     statements: list[ReadStatement]
@@ -72,27 +72,27 @@ class _Form:
 
 
 class Shapes:
-    """Reads statements, many of the same form."""
+    """Parses statements, many of which have the same form."""
 
     def __init__(self, grammar: Grammar, blank: Callable[[str], str] | None = None) -> None:
-        """Reads the statements of one log.
+        """Create a parser for the statements of one log.
 
         Args:
             grammar: Rules for writing constants.
-            blank: Makes another text of a quoted one that stays in the statement.
+            blank: Replaces a quoted text that stays in the statement.
         """
         self._grammar, self._blank = grammar, blank
         self._literals = LITERALS[grammar.dialect]
         self._misleading = MISLEADING[grammar.dialect]
-        # By form: literals that stay in the text. By form and these: what was read.
+        # Literals that stay in the text, by form. Parsed statements by form and by these literals.
         self._staying: dict[str, tuple[int, ...]] = {}
         self._forms: dict[tuple[str, ...], _Form] = {}
 
     def stated(self, text: str, values: Sequence[str | None] | None) -> list[Stated]:
-        """Return the statements of a text that was sent at once.
+        """Return the statements of a text that was sent in one message.
 
         Args:
-            text: As it was sent.
+            text: Text as it was sent.
             values: Values of `$1`, `$2`, ...; None if none are known.
 
         Raises:
@@ -160,7 +160,7 @@ class Shapes:
         spans: list[tuple[int, int]],
         values: Sequence[str | None] | None,
     ) -> list[Stated] | None:
-        """The statements by what is known of their form; None if a constant is not of its kind."""
+        """Return statements by their known form; None if a constant is of another kind."""
         made = []
         for statement, places in zip(known.statements, known.values, strict=True):
             constants = []
@@ -201,7 +201,7 @@ class Shapes:
 
 
 def _form_of(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with a mark in the place of each literal: one for texts, another for numbers."""
+    """Return the text with each literal replaced by a mark: one for texts, another for numbers."""
     pieces, at = [], 0
     for begin, end in spans:
         pieces += [text[at:begin], "''" if text[begin] == "'" else "0"]

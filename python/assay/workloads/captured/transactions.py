@@ -1,8 +1,8 @@
-"""Puts the statements of sessions together to what they did: transactions and single statements.
+"""Groups the statements of sessions into executions: transactions and single statements.
 
-A transaction is one execution, from the statement that begins it to the one that ends it. Whatever
-cannot be repeated is left out and counted by its reason; a transaction goes with the statements
-that it cannot be without.
+A transaction is one execution, from the statement that begins it to the one that ends it.
+Statements that cannot be repeated are omitted and counted by reason, with the transaction that
+needs them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 PLAYED = {"select", "insert", "update", "delete", "merge", "replace", "with", "values", "table"}
 PLAYED |= {"call", "("}
-# Of these only within a transaction.
+# Statements that are kept only within a transaction.
 WITHIN = {"savepoint", "release", "declare", "fetch", "close", "move", "lock"}
 ENDS = {"commit", "end", "rollback", "abort"}
-# What is left out by its name: no word of a log gets into a summary that is not one of these.
+# Names under which omitted statements are counted, so that no other word of a log gets into a
+# summary.
 OTHERS = {"create", "alter", "drop", "truncate", "grant", "revoke", "copy", "vacuum", "analyze"}
 OTHERS |= {"explain", "prepare", "execute", "comment", "cluster", "reindex", "refresh", "load"}
 OTHERS |= {"checkpoint", "rename", "optimize", "flush", "kill", "notify", "unlock", "handler"}
@@ -46,8 +47,8 @@ class Execution:
     """One execution of an operation.
 
     Attributes:
-        time_ns: When its first statement began.
-        session: The session that sent it.
+        time_ns: Start of its first statement.
+        session: Session that sent it.
         statements: Its statements.
     """
 
@@ -61,11 +62,11 @@ class _Session:
     """The state of a session so far.
 
     Attributes:
-        open: The transaction under way; None if there is none.
-        broken: Whether the transaction under way is to be left out.
-        begun: Whether any of its transactions was seen to begin.
-        autocommit: Whether a statement without a transaction is one of its own.
-        since: Executions since it last was seen to begin or end a transaction.
+        open: Current transaction; None without one.
+        broken: Whether the current transaction will be omitted.
+        begun: Whether the start of any of its transactions was seen.
+        autocommit: Whether a statement outside a transaction is its own transaction.
+        since: Executions since the last seen start or end of a transaction.
     """
 
     open: Execution | None = None
@@ -76,15 +77,15 @@ class _Session:
 
 
 class Transactions:
-    """Takes statements one after another, each session's in its own order."""
+    """Collects statements one after another, in order per session."""
 
     def __init__(self, grammar: Grammar, blank: Callable[[str], str] | None = None) -> None:
-        """Makes executions of statements.
+        """Create a collector of executions.
 
         Args:
             grammar: Rules for writing constants.
-            blank: Makes another text of one that stays in a statement, where all constants are to
-                be replaced: statements that may hold a secret are kept then.
+            blank: Replaces quoted texts that stay in a statement, if all constants are replaced;
+                statements that may hold a secret are kept then.
         """
         self._grammar = grammar
         self._shapes = Shapes(grammar, blank)
@@ -95,7 +96,7 @@ class Transactions:
         self.statements = 0
 
     def take(self, logged: LoggedStatement) -> None:
-        """Takes the next statement of a session."""
+        """Add the next statement of a session."""
         self.statements += 1
         session = self._sessions.setdefault(logged.session, _Session())
         if logged.failed:
@@ -110,7 +111,7 @@ class Transactions:
             known = str(error) == NO_VALUES
             self._leave_out(session, f"statements of which {error}" if known else UNREAD)
             return
-        # What is sent at once without a transaction is one of its own.
+        # Statements of one message outside a transaction form a transaction of their own.
         together = len(parts) > 1 and session.open is None and session.autocommit
         if together and all(part.word in PLAYED for part in parts):
             parts = [_plain("begin"), *parts, _plain("commit")]
@@ -118,7 +119,7 @@ class Transactions:
             self._part(session, logged, part)
 
     def executions(self) -> list[Execution]:
-        """All that was whole, by the time when it began."""
+        """Return all complete executions, in order of their start."""
         for session in self._sessions.values():
             if session.open is not None and any(
                 part.word in PLAYED for part in session.open.statements
@@ -173,7 +174,7 @@ class Transactions:
         session.open, session.broken, session.since, session.begun = None, False, [], True
 
     def _stray_end(self, session: _Session, part: Stated) -> None:
-        """The end of a transaction that nothing was seen to begin."""
+        """Handle the end of a transaction whose start was not seen."""
         if not session.since:
             return
         if self._grammar.implicit_transactions:
@@ -224,7 +225,7 @@ def executions_of(
     grammar: Grammar,
     blank: Callable[[str], str] | None = None,
 ) -> tuple[list[Execution], Transactions]:
-    """Return the executions of statements, and who counted what was left out."""
+    """Return the executions of statements, and the object that counted the omitted ones."""
     transactions = Transactions(grammar, blank)
     for statement in statements:
         transactions.take(statement)

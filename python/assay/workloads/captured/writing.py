@@ -1,4 +1,4 @@
-"""Writes captured operations as a workload folder, and reads back what was recorded in one."""
+"""Writes captured operations as a workload folder, and reads their recorded executions."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Recorded:
-    """One execution as it was recorded.
+    """One recorded execution.
 
     Attributes:
-        at_ns: When it began, counted from the first one.
+        at_ns: Start in ns since the start of the first execution.
         operation: Name of the operation.
-        row: The row of its values.
+        row: Row number of its values.
     """
 
     at_ns: int
@@ -62,12 +62,12 @@ class Recorded:
 def write_workload(
     folder: Path, operations: Sequence[CapturedOperation], about: Mapping[str, Any]
 ) -> None:
-    """Writes a workload folder, whole or not at all.
+    """Write a workload folder, completely or not at all.
 
     Args:
-        folder: Where it comes to; it is not there yet.
-        operations: What was captured.
-        about: What the manifest tells besides: `title`, and the table `captured`.
+        folder: New folder, which must not exist.
+        operations: Captured operations.
+        about: Further content of the manifest: `title`, and the table `captured`.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = folder.with_name(f".{folder.name}.partial")
@@ -123,7 +123,7 @@ def _values(columns: Mapping[str, Sequence[Constant]]) -> pa.Table:
 
 
 def _column(constants: Sequence[Constant]) -> pa.Array:
-    """Values in the narrowest type that holds all of them."""
+    """Return values in the narrowest type that holds all of them."""
     values = [constant.value for constant in constants]
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int}:
@@ -175,7 +175,7 @@ def busiest_second(operations: Sequence[CapturedOperation]) -> int:
 
 
 def read_schedule(file: Path) -> list[Recorded]:
-    """Return the executions that a folder's schedule lists, the earliest first.
+    """Return the executions in a folder's schedule, the earliest first.
 
     Raises:
         UsageError: If the file cannot be read or lacks a column.
@@ -192,7 +192,7 @@ def read_schedule(file: Path) -> list[Recorded]:
 
 @lru_cache(maxsize=4096)
 def value_names(file: Path) -> tuple[str, ...]:
-    """Names of the values that a file has.
+    """Return the names of the values in a file.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -201,10 +201,10 @@ def value_names(file: Path) -> tuple[str, ...]:
 
 
 def read_values(file: Path) -> dict[str, tuple[Any, ...]]:
-    """Values by name, a row per execution: numbers, texts, or a decimal as its digits and scale.
+    """Return values by name, one per execution: numbers, texts, or a decimal as digits and scale.
 
     Raises:
-        UsageError: If the file cannot be read or has no row.
+        UsageError: If the file cannot be read or has no rows.
     """
     table = _read(file)
     if not table.num_rows:
@@ -213,7 +213,7 @@ def read_values(file: Path) -> dict[str, tuple[Any, ...]]:
 
 
 def _given(value: object) -> object:
-    """A value as the driver reads it."""
+    """Return a value in the driver's form."""
     if isinstance(value, bool):
         return str(value).lower()
     if value is None or isinstance(value, int):
@@ -234,5 +234,5 @@ def _read(file: Path) -> pa.Table:
 
 
 def counted(left_out: Counter[str]) -> dict[str, int]:
-    """Return the counts of what was left out, largest first."""
+    """Return the counts of omitted statements, largest first."""
     return dict(left_out.most_common())

@@ -1,7 +1,7 @@
-"""Queries without one of their parts, so that what the part costs can be measured.
+"""Rewrites queries without some of their parts, to measure what the parts cost.
 
-`parts` says which a query has, `without` takes some of them away. All is done on the query's tree,
-by its grammar; whether an engine then reads what it read before is for its plans to say
+`parts` lists the parts of a query, and `without` removes some of them. Queries are rewritten as
+syntax trees. Plans show whether an engine then reads the same as before
 (`assay.analysis.ablation.removed`).
 """
 

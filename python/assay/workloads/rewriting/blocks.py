@@ -1,4 +1,4 @@
-"""The blocks of a query: what each reads, which column is whose, and what its conditions join."""
+"""The blocks of a query: their sources, the owners of columns, and the joins by conditions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlglot import exp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-# Clauses of a block that only say what is made of the rows that it reads.
+# Clauses of a block that only define what is made of its rows.
 SHOWN = ("expressions", "group", "having", "order", "distinct", "windows", "qualify")
 
 
@@ -19,10 +19,10 @@ class Block:
     """A block of a query: one `select`.
 
     Attributes:
-        select: Its tree.
-        above: The block that it stands in; None of the outermost.
-        sources: What stands in its `from`, by the name that the block has for it.
-        columns: Columns of a source, in small letters; None if nobody knows them.
+        select: Syntax tree of the block.
+        above: Enclosing block; None for the outermost.
+        sources: Relations in its `from`, by their name in the block.
+        columns: Columns of a source, in lower case; None if not known.
     """
 
     select: exp.Select
@@ -44,7 +44,7 @@ class Block:
 
     @property
     def grouped(self) -> bool:
-        """True if the block's rows are each made of several rows."""
+        """Return True if each of the block's rows is made of several rows."""
         if self.select.args.get("group") or self.select.args.get("distinct"):
             return True
         return any(
@@ -55,11 +55,11 @@ class Block:
 
 
 class Query:
-    """A query's tree with its blocks.
+    """A query's syntax tree with its blocks.
 
     Args:
-        tree: It is changed by whoever removes something.
-        tables: Columns by table, as far as they are known.
+        tree: Syntax tree, which removals change in place.
+        tables: Columns by table, as far as known.
     """
 
     def __init__(self, tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> None:
@@ -79,21 +79,21 @@ class Query:
 
     @property
     def outermost(self) -> Block | None:
-        """The block whose rows are the answer; None of a set operation."""
+        """Return the block whose rows are the answer; None for a set operation."""
         tree = self.tree.unnest()
         return self._blocks[id(tree)] if isinstance(tree, exp.Select) else None
 
     @property
     def blocks(self) -> list[Block]:
-        """All blocks, each after the one that it stands in."""
+        """Return all blocks, each after its enclosing one."""
         return list(self._blocks.values())
 
     def block(self, select: exp.Expr) -> Block:
-        """The block of a `select`."""
+        """Return the block of a `select`."""
         return self._blocks[id(select)]
 
     def derived(self, block: Block, source: str) -> Block | None:
-        """The block that a source of a block is, if it is one and nothing else reads it."""
+        """Return the block of a block's source; None if it is a table, or has other readers."""
         tree = block.sources[source]
         if isinstance(tree, exp.Subquery):
             inner = tree.unnest()
@@ -104,7 +104,7 @@ class Query:
         return self._blocks.get(id(inner))
 
     def shown(self) -> Iterator[Block]:
-        """The outermost block and those that it reads instead of tables, from the outside in."""
+        """Yield the outermost block and derived tables that it reads, from the outside in."""
         waiting = [self.outermost] if self.outermost else []
         while waiting:
             block = waiting.pop(0)
@@ -115,7 +115,7 @@ class Query:
             ]
 
     def owner(self, column: exp.Column) -> tuple[Block, str] | None:
-        """The block and its source that a column is of, as far as that is known."""
+        """Return the block and source that own a column; None if not known."""
         select = column.parent_select
         block = self._blocks.get(id(select)) if select else None
         while block is not None:
@@ -126,12 +126,12 @@ class Query:
         return None
 
     def refers(self, block: Block, tree: exp.Expr) -> set[str]:
-        """Sources of a block that a part of it names, blocks within it included."""
+        """Return the sources of a block that a part of it names, including nested blocks."""
         owners = [self.owner(column) for column in tree.find_all(exp.Column)]
         return {owner[1] for owner in owners if owner is not None and owner[0] is block}
 
     def connected(self, block: Block, conditions: Iterable[exp.Expr]) -> int:
-        """In how many pieces conditions leave the sources of a block that they are of."""
+        """Return the number of connected groups that conditions leave among a block's sources."""
         pieces = [{source} for source in block.sources]
         for condition in conditions:
             names = self.refers(block, condition)
@@ -178,7 +178,7 @@ def _each(condition: exp.Expr) -> list[exp.Expr]:
 
 
 def own(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """A part of a block, without what stands in blocks within it; these come as one node each."""
+    """Yield the nodes of a part of a block, without the content of nested blocks."""
     return tree.walk(prune=lambda node: isinstance(node, exp.Query))
 
 
@@ -192,7 +192,7 @@ def shown_expressions(select: exp.Select) -> list[exp.Expr]:
 
 
 def own_columns(block: Block, trees: Iterable[exp.Expr]) -> list[exp.Column]:
-    """Columns that parts of a block name, each once, without names of what the block makes."""
+    """Return the distinct columns that parts of a block name, without names of its own results."""
     made = {
         expression.alias.lower()
         for expression in block.select.expressions
@@ -211,7 +211,7 @@ def own_columns(block: Block, trees: Iterable[exp.Expr]) -> list[exp.Column]:
 
 
 def drop_condition(condition: exp.Expr) -> None:
-    """Takes one of `conditions_of` away; a clause that had no other goes with it."""
+    """Remove one of `conditions_of`; a clause without other conditions is removed with it."""
     above = condition.parent
     if isinstance(above, exp.And):
         other = above.right if above.left is condition else above.left

@@ -1,8 +1,8 @@
-"""A query that reads the same rows and columns, and makes nothing of them.
+"""Rewrites a query to read the same rows and columns without computing from them.
 
-What chooses rows stays: tables, joins, conditions, and whatever is computed for these. What is only
-made of the chosen rows goes: groups, aggregates, arithmetic, order. In its place each column that
-it needed is *touched*, by the cheapest thing for which the engine has to decode it.
+Everything that selects rows stays: tables, joins, conditions, and their computations. Everything
+computed from the selected rows is removed: groups, aggregates, arithmetic, order. Each needed
+column is *touched* instead, by the cheapest function for which the engine must decode it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from assay.workloads.rewriting.blocks import Block, Query
 
-# Engines that answer `count(column)` from what they know of nulls, without reading the column.
+# Engines that answer `count(column)` from null counts, without reading the column.
 COUNT_WITHOUT_READING = ("duckdb", "clickhouse")
-# Marks what this file puts in the place of a computation.
+# Mark of expressions that this file inserts in place of a computation.
 TOUCH = "touch"
-# Marks columns of which a query only counts the values, so that it need not read them either.
+# Mark of columns whose values are only counted, so that they need not be read.
 COUNTED = "counted"
 GONE = ("group", "having", "order", "distinct", "windows", "qualify", "limit", "offset")
 
 
 def touch(column: exp.Column, dialects: Sequence[str]) -> exp.AggFunc:
-    """An aggregate that needs of a column what the query needed, and does least with it."""
+    """Return the cheapest aggregate that needs the same of a column as the query did."""
     counts = column.meta.get(COUNTED) or not any(
         dialect in COUNT_WITHOUT_READING for dialect in dialects
     )
@@ -49,10 +49,10 @@ def computes(query: Query) -> bool:
 
 
 def remove_computation(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
-    """Removes it; what is computed all the same, because rows are chosen by it.
+    """Remove the computation; return descriptions of computations that stay for selecting rows.
 
     Raises:
-        UsageError: If the query is of a kind of which that cannot be done.
+        UsageError: If the computation of this kind of query cannot be removed.
     """
     block = query.outermost
     if block is None:
@@ -80,9 +80,9 @@ def _opened(query: Query, block: Block, dialects: Sequence[str]) -> list[exp.Exp
 
 
 def _needed(query: Query, block: Block) -> tuple[list[exp.Column], list[exp.Select]]:
-    """Columns that a block's computation needs of its sources, and selects within it.
+    """Return columns that a block's computation needs of its sources, and selects within it.
 
-    A source that only prepares the computation is opened: it hands its own columns on.
+    A source that only prepares the computation passes its own columns on.
     """
     shown = shown_expressions(block.select)
     _check_stars(block)
@@ -112,7 +112,7 @@ def _needed(query: Query, block: Block) -> tuple[list[exp.Column], list[exp.Sele
 def _handed_on(
     query: Query, block: Block, source: str, derived: Block, below: list[exp.Column]
 ) -> list[exp.Column]:
-    """Has a derived table give its columns as they are; their names in the block above it."""
+    """Make a derived table return its columns unchanged; return their names in the block above."""
     chosen = _chosen_by(query, block, source)
     kept = [
         expression
@@ -168,7 +168,7 @@ def _chosen_by(query: Query, block: Block, source: str) -> set[str]:
 
 
 def _touching(query: Query, block: Block, dialects: Sequence[str]) -> exp.Expr:
-    """A block that gave a value as one that reads the same and says whether there was anything."""
+    """Return a scalar block rewritten to read the same and only show whether it had rows."""
     outside = [
         column
         for column in block.select.find_all(exp.Column)
@@ -205,7 +205,7 @@ def _check_stars(block: Block) -> None:
 
 
 def _stays(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
-    """Describe what is still computed, each in a few words."""
+    """Return short descriptions of what is still computed."""
     computing = query.tree.find_all(exp.AggFunc, exp.Group, exp.Distinct, exp.Window)
     texts = [text_of(node, dialects) for node in computing if not node.meta.get(TOUCH)]
     return tuple(dict.fromkeys(texts))

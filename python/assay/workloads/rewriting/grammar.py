@@ -1,4 +1,4 @@
-"""Parses a query and writes it again, in the grammar of an engine's dialect."""
+"""Parses queries and writes them in the grammar of an engine's dialect."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from sqlglot.expressions import Expr, Query
 
-# Words of a part's description are cut here.
+# Maximum length of a part's description.
 WORDS_MAX = 72
 
 
 def grammar_of(dialects: Sequence[str]) -> str | None:
-    """The grammar of the first dialect that has one; None means what all dialects share."""
+    """Return the grammar of the first dialect that has one; None means common SQL."""
     from sqlglot.dialects.dialect import Dialects
 
     grammars = {dialect.value for dialect in Dialects} | {_virtuoso()}
@@ -30,7 +30,7 @@ def grammar_of(dialects: Sequence[str]) -> str | None:
 
 @cache
 def _virtuoso() -> str:
-    """Makes a grammar of what all dialects share, and of `top` in the place of `limit`."""
+    """Make a grammar of common SQL with `top` instead of `limit`."""
     from sqlglot import generator, tokens
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import TokenType
@@ -44,10 +44,10 @@ def _virtuoso() -> str:
 
 
 def parsed(text: str, dialects: Sequence[str]) -> Query:
-    """The one query of a text.
+    """Return the parsed query of a text.
 
     Raises:
-        UsageError: If the text is not one query, or its grammar is not understood.
+        UsageError: If the text is not exactly one query, or if it cannot be parsed.
     """
     import sqlglot
     from sqlglot import exp
@@ -66,19 +66,19 @@ def parsed(text: str, dialects: Sequence[str]) -> Query:
 
 
 def written(tree: Expr, dialects: Sequence[str]) -> str:
-    """The text of a tree, without its comments."""
+    """Return the text of a tree, without its comments."""
     return tree.sql(dialect=grammar_of(dialects), pretty=True, comments=False)
 
 
 def text_of(tree: Expr, dialects: Sequence[str]) -> str:
-    """The text of a part of a query in a line, in small letters, cut where it is long."""
+    """Return the text of a part of a query in one line, in lower case, truncated if long."""
     text = tree.sql(dialect=grammar_of(dialects), comments=False, normalize_functions=False)
     line = " ".join(_small(text).split())
     return line if len(line) <= WORDS_MAX else f"{line[: WORDS_MAX - 4]} ..."
 
 
 def _small(text: str) -> str:
-    """In small letters where it is not quoted."""
+    """Return a text in lower case, except quoted parts."""
     pieces = text.split("'")
     return "'".join(piece if place % 2 else piece.lower() for place, piece in enumerate(pieces))
 
@@ -87,7 +87,7 @@ def _small(text: str) -> str:
 def columns_of(
     scripts: tuple[str, ...], dialects: tuple[str, ...]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Columns by table, as scripts of `create table` say; what is not understood is left out."""
+    """Return columns by table from `create table` scripts, without tables that cannot be parsed."""
     return {table: tuple(types) for table, types in types_of(scripts, dialects).items()}
 
 

@@ -1,4 +1,4 @@
-"""The pieces of a query that can be taken away one by one, and how each of them is."""
+"""The parts of a query that can be removed separately, and how to remove each."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
     from assay.workloads.rewriting.blocks import Block, Query
 
-# Begins names of pieces that are calls of a function: `function:fee`.
+# Prefix of names of function calls: `function:fee`.
 FUNCTION = "function"
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a query that can be removed.
+    """A part of a query that can be removed.
 
     Attributes:
-        name: Unique in the query.
+        name: Unique name in the query.
         description: Text of the part in the query.
-        remove: Takes it out of the tree; what stays of it all the same.
+        remove: Removes the part from the tree, and returns what of it stays.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Piece:
 
 
 def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
-    """All of them, the whole computation first."""
+    """Return all removable parts of a query, the whole computation first."""
     pieces: list[Piece] = []
     if computes(query):
         remove = partial(remove_computation, query, dialects)
@@ -64,7 +64,7 @@ def _clauses(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
     select = block.select
     order, limit = select.args.get("order"), select.args.get("limit")
     if order is not None:
-        # Without its order a limit would end the reading early, where nothing is grouped before.
+        # Without its order, a limit would stop reading early, unless rows are grouped before.
         phrase, both = text_of(order, dialects), False
         if limit is not None and not block.grouped:
             phrase, both = f"{phrase}, and {text_of(limit, dialects)}", True
@@ -111,7 +111,7 @@ def _is_plain(group: exp.Group) -> bool:
 
 
 def _ungroup(block: Block, dialects: Sequence[str]) -> None:
-    """One group of all rows; columns that the groups were made by are touched."""
+    """Make one group of all rows, with the former group columns touched."""
     select = block.select
     keys = own_columns(
         block, [expression for expression in select.expressions if not _aggregates_in(expression)]
@@ -134,7 +134,7 @@ def _aggregates_in(tree: exp.Expr) -> bool:
 
 
 def _aggregates(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Each expression with aggregates, and all of them together if there are several."""
+    """Yield each expression with aggregates, and all of them together if there are several."""
     aggregates = [
         expression for expression in block.select.expressions if _aggregates_in(expression)
     ]
@@ -149,7 +149,7 @@ def _aggregates(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
 
 
 def _drop_aggregates(block: Block, dropped: Sequence[exp.Expr], dialects: Sequence[str]) -> None:
-    """Without these, but with all columns that they read."""
+    """Drop these aggregates, but touch all columns that they read."""
     kept = [
         expression
         for expression in block.select.expressions
@@ -163,7 +163,7 @@ def _drop_aggregates(block: Block, dropped: Sequence[exp.Expr], dialects: Sequen
 
 
 def _functions(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Functions that are none of the grammar's, in what the query makes of its rows."""
+    """Yield calls of functions outside the grammar, in what the query makes of its rows."""
     calls: dict[str, exp.Anonymous] = {}
     for call in _calls(block):
         if own_columns(block, [call]):
@@ -183,7 +183,7 @@ def _calls(block: Block) -> list[exp.Anonymous]:
 
 
 def _drop_calls(block: Block, name: str) -> None:
-    """Puts a number in the place of each call; nothing is grouped or ordered by a lone one."""
+    """Replace each call by a number, and drop it as a key of groups or order."""
     for call in _calls(block):
         if call.name.lower() != name:
             continue
@@ -198,7 +198,7 @@ def _drop_calls(block: Block, name: str) -> None:
 
 
 def _key_of(clause: exp.Expr, call: exp.Expr) -> exp.Expr | None:
-    """The key of a clause that is this call and nothing more."""
+    """Return the key of a clause that is exactly this call; None without one."""
     keys: list[exp.Expr] = clause.expressions
     for key in keys:
         if call in (key, key.this if isinstance(key, exp.Ordered) else None):
@@ -232,7 +232,7 @@ def _names(tree: exp.Expr, names: set[str]) -> bool:
 
 
 def _predicates(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Conditions of all blocks that can go without making a product of tables."""
+    """Yield conditions of all blocks whose removal does not make a cross product."""
     number = 0
     for block in query.blocks:
         conditions = conditions_of(block)
@@ -262,7 +262,7 @@ def _is_join(query: Query, condition: exp.Expr) -> bool:
 
 
 def _joins(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
-    """Tables whose absence leaves the others joined, and nothing undefined."""
+    """Yield tables without which the others stay joined and all names defined."""
     names: dict[str, int] = {}
     for block in query.shown():
         for source, tree in block.sources.items():
@@ -279,7 +279,7 @@ def _may_leave(query: Query, block: Block, source: str) -> bool:
     if len(block.sources) == 1 or any(names is None for names in block.columns.values()):
         return False
     kept = [condition for condition in conditions if source not in query.refers(block, condition)]
-    # The source that leaves is one more piece without its conditions.
+    # Without its conditions, the removed source is one more connected group.
     if query.connected(block, kept) != query.connected(block, conditions) + 1:
         return False
     shown = shown_expressions(block.select)
@@ -290,7 +290,7 @@ def _may_leave(query: Query, block: Block, source: str) -> bool:
 
 
 def _leave(query: Query, block: Block, source: str, dialects: Sequence[str]) -> None:
-    """Takes a table away with its conditions and with what is shown of it."""
+    """Remove a table with its conditions and its columns in the result."""
     for condition in conditions_of(block):
         if source in query.refers(block, condition):
             drop_condition(condition)

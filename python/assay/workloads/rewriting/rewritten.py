@@ -19,10 +19,11 @@ NOTHING: Mapping[str, Sequence[str]] = {}
 
 @dataclass(frozen=True)
 class QueryPart:
-    """A part of a query that can be taken away.
+    """A removable part of a query.
 
     Attributes:
-        name: Unique in the query, such as `computation`, `sort`, `predicate:2` or `join:orders`.
+        name: Unique name in the query, such as `computation`, `sort`, `predicate:2` or
+            `join:orders`.
         description: Text of the part in the query.
     """
 
@@ -35,10 +36,10 @@ class Rewritten:
     """A query without some of its parts.
 
     Attributes:
-        text: As the engine is asked it.
-        removed: What it is without.
-        stays: What is computed all the same, because rows are chosen by it; only where all
-            computation was to go.
+        text: Text of the rewritten query.
+        removed: Names of the removed parts.
+        stays: Computations that stay because they select rows; only if the whole computation was
+            removed.
     """
 
     text: str
@@ -54,16 +55,16 @@ class Rewritten:
 def parts(
     text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
 ) -> list[QueryPart]:
-    """The parts of a query, the whole computation first.
+    """Return the parts of a query, the whole computation first.
 
     Args:
         text: One query.
-        dialects: Dialects of the engine, the first one first.
-        tables: Columns by table. Where they are not known, tables cannot be taken away whose
-            columns the query names without their table.
+        dialects: Dialects of the engine in order of preference.
+        tables: Columns by table. Without known columns, tables cannot be removed if the query uses
+            their columns unqualified.
 
     Raises:
-        UsageError: If the text is not one query, or its grammar is not understood.
+        UsageError: If the text is not exactly one query, or if it cannot be parsed.
     """
     return [
         QueryPart(piece.name, piece.description) for piece in _pieces(text, dialects, tables)[1]
@@ -76,7 +77,7 @@ def without(
     names: Sequence[str],
     tables: Mapping[str, Sequence[str]] = NOTHING,
 ) -> Rewritten:
-    """A query without the parts that are named.
+    """Return a query without the named parts.
 
     Raises:
         UsageError: If the query has no such part, or cannot be rewritten.
@@ -86,7 +87,7 @@ def without(
     for name in names:
         if name not in by_name:
             raise UsageError(f"it has no part {name!r}: {suggestion(name, list(by_name))}")
-    # What is left when single parts are gone is what the computation is of.
+    # Single parts are removed first, because the computation then covers the rest.
     ordered = sorted(dict.fromkeys(names), key=lambda name: name == COMPUTATION)
     stays: tuple[str, ...] = ()
     for name in ordered:
@@ -101,14 +102,20 @@ def without_part(
     name: str,
     tables: Mapping[str, Sequence[str]] = NOTHING,
 ) -> Rewritten:
-    """A query without one part. Raises as `without`."""
+    """Return a query without one part.
+
+    Raises the errors of `without`.
+    """
     return without(text, dialects, [name], tables)
 
 
 def without_computation(
     text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
 ) -> Rewritten:
-    """A query that reads the same and makes nothing of it. Raises as `without`."""
+    """Return a query that reads the same and computes nothing from it.
+
+    Raises the errors of `without`.
+    """
     return without(text, dialects, [COMPUTATION], tables)
 
 

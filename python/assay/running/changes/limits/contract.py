@@ -1,4 +1,4 @@
-"""The contract of both versions of control groups: a group is limited, read and counted."""
+"""The contract of both versions of control groups: limiting, reading and counting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.running.changes.undo import Journal
 
 MEMBERS = "cgroup.procs"
-# Counters of a group, and what they count since it was made; memory is as it stands, and its most.
+# Counters of a group with their meaning: totals since it was made, but current and maximum memory.
 COUNTERS = (
     "cpu_ns",
     "periods",
@@ -43,7 +43,7 @@ class Wish:
         name: Name of its directory.
         limits: Limits in the units of `limit.NAMES`.
         cpus: CPUs that the engine may run on, if their number is limited.
-        device: The disk to which disk limits apply. None means no disk limits.
+        device: The disk to which disk limits apply; None means no disk limits.
         device_is_ours: Whether no other program uses that device.
     """
 
@@ -58,15 +58,18 @@ class Group(Protocol):
     """A group that was made for one run."""
 
     version: int
-    # What a reader should know of these limits, in words.
+    # Sentences on these limits for readers.
     notes: list[str]
 
     def settle(self, journal: Journal) -> None:
-        """Limits work outside of the engine's processes. Call it after the data are loaded."""
+        """Limit writes that happen outside the engine's processes.
+
+        The caller must call it after the data are loaded.
+        """
         ...
 
     def members(self) -> list[Path]:
-        """The files that a process writes itself into."""
+        """Return the files to which a process writes its pid to join."""
         ...
 
     def effective(self) -> Mapping[str, float | None]:
@@ -79,7 +82,10 @@ class Group(Protocol):
 
 
 def made(directory: Path, journal: Journal) -> None:
-    """Makes a group's directory, noted first. Raises RunFailedError."""
+    """Make a group's directory, after the journal has it.
+
+    Raises `RunFailedError`.
+    """
     if directory.exists():
         raise RunFailedError(f"--limit: the control group {directory} is there already: remove it")
     journal.note(Step("leave_group", str(directory), f"control group {directory}"))
@@ -93,7 +99,10 @@ def made(directory: Path, journal: Journal) -> None:
 
 
 def written(file: Path, text: str) -> None:
-    """Writes one value to a file of a group. RunFailedError says how to fix a failure."""
+    """Write one value to a file of a group.
+
+    The `RunFailedError` says how to fix a failure.
+    """
     try:
         file.write_text(text, encoding="ascii")
     except FileNotFoundError as error:
@@ -117,7 +126,7 @@ def read_text(file: Path) -> str | None:
 
 
 def keyed(file: Path) -> dict[str, int]:
-    """A file of lines `name value`."""
+    """Return the values in a file of lines `name value`."""
     pairs = (line.split() for line in (read_text(file) or "").splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2}  # noqa: PLR2004 - a pair
 

@@ -1,4 +1,4 @@
-"""A group of version 1: a directory in the tree of each controller that is needed."""
+"""A control group of version 1: a directory in the tree of each needed controller."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CONTROLLERS = {
     limit.MEMORY: "memory",
     **dict.fromkeys(limit.OF_DISK, "blkio"),
 }
-# It limits nothing, but counts what `cpu` limits.
+# This controller limits nothing, but counts the CPU time that `cpu` limits.
 ACCOUNTING = "cpuacct"
 THROTTLES = {
     limit.READ_IOPS: "blkio.throttle.read_iops_device",
@@ -62,9 +62,9 @@ class FirstGroup:
         self._top = _top(hierarchies.first["blkio"]) if "blkio" in needed else None
 
     def settle(self, journal: Journal) -> None:
-        """Limits the kernel's own threads on a device that no other program uses.
+        """Limit the kernel's own threads on a device that no other program uses.
 
-        They write dirty pages of all processes and run in the root group.
+        The kernel's threads write dirty pages of all processes and run in the root group.
         """
         writes = [name for name in self._on_disk() if name in OF_WRITES]
         device = self._wish.device
@@ -129,7 +129,7 @@ class FirstGroup:
             )
 
     def _place(self, around: Path) -> None:
-        """CPUs need to be said with the memory they use, or nobody may enter."""
+        """Set CPUs and memory nodes, without which the kernel lets no process enter the group."""
         mems = read_text(around / "cpuset.effective_mems") or read_text(around / "cpuset.mems")
         written(self._groups["cpuset"] / "cpuset.mems", mems or "0")
         cpus = ",".join(map(str, self._wish.cpus))
@@ -148,7 +148,7 @@ class FirstGroup:
         return None if group is None else read_text(group / file)
 
     def _effective_limit(self, name: str) -> float | None:
-        """A limit as the kernel tells it."""
+        """Return a limit that the kernel reports."""
         match name:
             case limit.CPU:
                 return self._cores()
@@ -174,24 +174,24 @@ class FirstGroup:
         return None
 
     def _serviced(self, file: str) -> tuple[int | None, int | None]:
-        """Reads and writes of the device; 0 where it has not been asked for any yet."""
+        """Return reads and writes of the device; 0 before its first request."""
         counts = {fields[1]: int(fields[2]) for fields in self._lines(file)}
         return counts.get("Read", 0), counts.get("Write", 0)
 
     def _lines(self, file: str) -> Iterable[list[str]]:
-        """The words of each line that is of our device."""
+        """Yield the words of each line about the engine's device."""
         lines = (self._text("blkio", file) or "").splitlines()
         number = self._wish.device.number if self._wish.device else None
         return [line.split() for line in lines if line.split()[:1] == [number]]
 
 
 def needed_controllers(limits: Iterable[str]) -> list[str]:
-    """Controllers of version 1 that limits need."""
+    """Return controllers of version 1 that limits need."""
     return list(dict.fromkeys(CONTROLLERS[name] for name in limits))
 
 
 def _top(group: Path) -> Path:
-    """The topmost group above one: it alone has the file that names a release agent."""
+    """Return the topmost group above a group, the only one with the file for a release agent."""
     return next((above for above in (group, *group.parents) if _is_top(above)), group)
 
 

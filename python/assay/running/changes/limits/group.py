@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def group_of(wish: Wish, hierarchies: Hierarchies, journal: Journal) -> Group:
-    """A group with the limits of a wish; it is gone when the journal is carried out.
+    """Return a group with the requested limits; undoing the journal removes it.
 
     Raises:
-        UsageError: If this host has no controller for them, or we may not write there.
-        RunFailedError: If the kernel refuses one.
+        UsageError: If this host has no controller for them, or if Assay may not write to it.
+        RunFailedError: If the kernel refuses a limit.
     """
     check(wish.limits, hierarchies)
     if (parent := second.parent_for(wish.limits, hierarchies)) is not None:
@@ -30,7 +30,7 @@ def group_of(wish: Wish, hierarchies: Hierarchies, journal: Journal) -> Group:
 
 
 def check(limits: Iterable[str], hierarchies: Hierarchies) -> None:
-    """Raises UsageError if the host cannot set some limits; the message says what is missing."""
+    """Raise `UsageError` if the host cannot set some limits; the message says what is missing."""
     limits = list(limits)
     if second.parent_for(limits, hierarchies) is not None:
         return

@@ -1,4 +1,4 @@
-"""Finds the mounted control groups, our place in them, and who may write there.
+"""Finds the mounted control groups, this process's groups, and their write permissions.
 
 In version 1 controllers have separate trees or share one; in version 2 all are in one tree. A host
 may have controllers of both versions.
@@ -17,9 +17,10 @@ class Hierarchies:
     """Directories of the groups that this process is in.
 
     Attributes:
-        first: By controller of version 1, the directory of our group.
-        second: The directory of our group in the tree of version 2; None if it is not mounted.
-        top: The topmost directory of that tree that we see.
+        first: Directory of this process's group, by controller of version 1.
+        second: Directory of this process's group in the tree of version 2; None if it is not
+            mounted.
+        top: Topmost visible directory of that tree.
     """
 
     first: dict[str, Path] = field(default_factory=dict)
@@ -27,7 +28,7 @@ class Hierarchies:
     top: Path | None = None
 
     def controllers(self) -> set[str]:
-        """Controllers that the tree of version 2 can provide."""
+        """Return controllers that the tree of version 2 can provide."""
         if self.top is None:
             return set()
         return set((self.top / "cgroup.controllers").read_text(encoding="ascii").split())
@@ -57,13 +58,13 @@ def find_hierarchies(root: Path = ROOT) -> Hierarchies:
 
 
 def _membership(line: str) -> list[tuple[str, str]]:
-    """Controllers of a tree, which may share it, with our group's path; version 2 has none."""
+    """Return controllers of a tree, with this process's group path; version 2 names none."""
     _, controllers, path = line.split(":", 2)
     return [(name, path) for name in controllers.split(",")]
 
 
 def _group(mounted: Path, within: str, path: str) -> Path:
-    """Our group's directory: of a tree of which only the part below `within` is mounted."""
+    """Return this process's group directory, if only the part below `within` is mounted."""
     below = PurePosixPath(path)
     if not below.is_relative_to(within):
         return mounted

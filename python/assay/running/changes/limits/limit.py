@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WRITTEN = "cpu=0.5, cpus=1, read-iops=500, read-rate=50MB or memory=512MB"
-# The scheduler gives CPU time out in parts of a period, and no less than a millisecond of each.
+# Scheduler period in µs, and minimum CPU time per period in µs.
 CPU_PERIOD_US, CPU_QUOTA_US_MIN = 20_000, 1_000
 CPU_LONG_PERIOD_US = 100_000
 CPU_CORES_MIN = CPU_QUOTA_US_MIN / CPU_LONG_PERIOD_US
-# Below this a process of Python does not come to life.
+# A Python process does not start with less memory.
 MEMORY_BYTES_MIN = 16 << 20
 
 Limits = dict[str, float]
@@ -32,7 +32,7 @@ def parse_limits(asked: Mapping[str, str]) -> Limits:
 
 
 def period_us(cores: float) -> int:
-    """Return the period of CPU time in µs: as short as it can be, so that short work is limited."""
+    """Return the period of CPU time in µs: as short as possible, so that short work is limited."""
     enough = cores * CPU_PERIOD_US >= CPU_QUOTA_US_MIN
     return CPU_PERIOD_US if enough else CPU_LONG_PERIOD_US
 

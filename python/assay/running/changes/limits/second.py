@@ -1,4 +1,4 @@
-"""A group of version 2: one directory, in the nearest group with the needed controllers."""
+"""A control group of version 2: a directory in the nearest group with the needed controllers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SecondGroup:
         self._limit()
 
     def settle(self, journal: Journal) -> None:
-        """Do nothing: in version 2 the kernel does this itself; see `contract.Group`."""
+        """Do nothing: in version 2 the kernel also limits these writes; see `contract.Group`."""
 
     def members(self) -> list[Path]:
         """Return the member files; implements `contract.Group`."""
@@ -95,9 +95,9 @@ class SecondGroup:
         return counted
 
     def _have_given(self, parent: Path) -> None:
-        """Has a group give its controllers to those below it.
+        """Make a group delegate its controllers to those below it.
 
-        It is not taken back: others may rely on it by then, and it limits nobody.
+        The delegation is not reverted: other groups may use it by then, and it limits no process.
         """
         given = (read_text(parent / GIVEN) or "").split()
         missing = [n for n in needed_controllers(self._wish.limits) if n not in given]
@@ -128,7 +128,7 @@ class SecondGroup:
         return read_text(self._group / file)
 
     def _effective_limit(self, name: str) -> float | None:
-        """A limit as the kernel tells it."""
+        """Return a limit that the kernel reports."""
         match name:
             case limit.CPU:
                 return self._cores()
@@ -152,7 +152,7 @@ class SecondGroup:
         return whole(self._device_stats("io.max").get(THROTTLES[name]))
 
     def _device_stats(self, file: str) -> dict[str, str]:
-        """Return the counters of our device from a file: `7:0 rbytes=1 wbytes=2`."""
+        """Return the engine's device counters in a file: `7:0 rbytes=1 wbytes=2`."""
         number = self._wish.device.number if self._wish.device else None
         for line in (self._text(file) or "").splitlines():
             first, *rest = line.split()
@@ -162,15 +162,15 @@ class SecondGroup:
 
 
 def needed_controllers(limits: Iterable[str]) -> list[str]:
-    """Controllers of version 2 that limits need."""
+    """Return controllers of version 2 that limits need."""
     return list(dict.fromkeys(CONTROLLERS[name] for name in limits))
 
 
 def parent_for(limits: Iterable[str], hierarchies: Hierarchies) -> Path | None:
-    """Return the nearest group, from ours upwards, in which a group with these limits can be made.
+    """Return the nearest group, from this process's upwards, that can contain these limits.
 
-    It is None if no such group is writable. Except for the root, a group with processes cannot
-    delegate controllers, so it is rarely our own group.
+    The result is None if no such group is writable. Except for the root, a group with processes
+    cannot delegate controllers, so it is rarely this process's own group.
     """
     needed = set(needed_controllers(limits))
     for group in _upwards(hierarchies):
@@ -192,7 +192,7 @@ def _upwards(hierarchies: Hierarchies) -> Iterator[Path]:
 
 
 def _is_top(group: Path) -> bool:
-    """The topmost group of all has no type; that of a container has one."""
+    """Return True for the topmost group, which has no type; a container's topmost group has one."""
     return not (group / "cgroup.type").exists()
 
 
