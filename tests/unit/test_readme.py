@@ -28,7 +28,7 @@ WITHOUT_A_ROW = {"jdbc", "sparql", "null", "oxigraph-server"}
 
 def rows() -> list[list[str]]:
     """The cells of the table, its head first."""
-    section = README.split("## What works where")[1].split("\n## ")[0]
+    section = README.split("## Supported engines and workloads")[1].split("\n## ")[0]
     lines = [line.strip("| ") for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.split("|")] for line in lines if "---" not in line]
 
