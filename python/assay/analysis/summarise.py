@@ -42,10 +42,7 @@ log = logging.getLogger(__name__)
 
 
 def summarise(run: Run) -> Summary:
-    """Return the summary of a run.
-
-    Figures of missing streams are None or empty.
-    """
+    """Return the summary of a run, with None or nothing for figures of missing streams."""
     if run.kind == KIND_OBSERVED:
         used = window_accounts(run)
         counted = _engine_counters(run)
