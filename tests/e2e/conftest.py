@@ -23,7 +23,7 @@ PATIENCE_S = 120.0
 COMMAND_PATIENCE_S = 300.0
 DISK, MEMORY = Path("/var/tmp"), Path("/dev/shm")  # noqa: S108 - places that a server's user reaches
 ROOM_BYTES = 2 << 30
-SMALL = ["--scale", "0.01", "--min-time", "100ms"]
+SMALL = ["--scale", "0.01", "--min-time", "300ms"]
 # The version that needs nothing of the host but pip, which every virtual environment has.
 POSTGRESQL = "postgresql@16"
 
