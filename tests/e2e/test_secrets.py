@@ -141,17 +141,22 @@ def files_with_a_secret(lab: Lab) -> list[Path]:
 
 def shown_by_processes(lab: Lab, given: Given, own_pid: int) -> Iterator[str]:
     """Yield what the kernel shows of processes of the laboratory that has the password."""
+    # What a person wrote on a command line or into the environment is there by their will. A
+    # process that was forked, and has not yet its own program, has the same command line.
+    written = kernel_file(own_pid, "cmdline") if given.is_shown else None
     for pid in lab.strays():
-        # What a person wrote on a command line or into the environment is there by their will.
-        files = ["cmdline"] if pid != own_pid or not given.is_shown else []
-        files += [] if given.variables else ["environ"]
-        for file in files:
-            try:
-                content = Path(f"/proc/{pid}/{file}").read_bytes()
-            except OSError:
-                continue
-            if has_secret(content):
+        for file in ("cmdline",) if given.variables else ("cmdline", "environ"):
+            content = kernel_file(pid, file)
+            if content != written and has_secret(content):
                 yield f"{file} of {content[:40]!r}"
+
+
+def kernel_file(pid: int, name: str) -> bytes:
+    """Return what the kernel shows of a process; nothing if the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
 
 
 def watched(lab: Lab, given: Given) -> tuple[subprocess.Popen[str], str, set[str]]:
