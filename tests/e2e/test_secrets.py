@@ -139,24 +139,21 @@ def files_with_a_secret(lab: Lab) -> list[Path]:
     return [file for file in files if has_secret(file.read_bytes())]
 
 
-def shown_by_processes(lab: Lab, given: Given, own_pid: int) -> Iterator[str]:
+def shown_by_processes(lab: Lab, given: Given) -> Iterator[str]:
     """Yield what the kernel shows of processes of the laboratory that has the password."""
     # What a person wrote on a command line or into the environment is there by their will. A
     # process that was forked, and has not yet its own program, has the same command line.
-    written = kernel_file(own_pid, "cmdline") if given.is_shown else None
+    written = "\0".join(given.arguments).encode()
     for pid in lab.strays():
-        for file in ("cmdline",) if given.variables else ("cmdline", "environ"):
-            content = kernel_file(pid, file)
-            if content != written and has_secret(content):
+        files = [] if given.variables else ["environ"]
+        for file in ("cmdline", *files):
+            try:
+                content = Path(f"/proc/{pid}/{file}").read_bytes()
+            except OSError:
+                continue
+            is_written = file == "cmdline" and given.is_shown and written in content
+            if has_secret(content) and not is_written:
                 yield f"{file} of {content[:40]!r}"
-
-
-def kernel_file(pid: int, name: str) -> bytes:
-    """Return what the kernel shows of a process; nothing if the process has ended."""
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:
-        return b""
 
 
 def watched(lab: Lab, given: Given) -> tuple[subprocess.Popen[str], str, set[str]]:
@@ -168,7 +165,7 @@ def watched(lab: Lab, given: Given) -> tuple[subprocess.Popen[str], str, set[str
         started = lab.begin(*given.arguments, "--runs", str(lab.runs))
         deadline_s = time.monotonic() + PATIENCE_S
         while started.poll() is None and time.monotonic() < deadline_s:
-            shown |= set(shown_by_processes(lab, given, started.pid))
+            shown |= set(shown_by_processes(lab, given))
             time.sleep(LOOK_EVERY_S)
         printed.write("".join(started.communicate(timeout=PATIENCE_S)).encode())
     return started, os.fsdecode(out.read_bytes()), shown
