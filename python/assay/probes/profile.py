@@ -91,7 +91,7 @@ def granted_here() -> dict[str, Any]:
     """Return what the kernel grants to a profiler here, after a trial on Assay's own process.
 
     Raises:
-        OSError: If the kernel grants nothing. The error message says how to allow it.
+        OSError: If the kernel permits no CPU profile. The error message says how to permit one.
     """
     with tempfile.TemporaryDirectory() as folder:
         profiler = Profiler(folder, [os.getpid()], 499)

@@ -157,7 +157,7 @@ class Workload:
         return {name: (wait.keying_s, wait.think_s) for name, wait in wait_by_name.items() if wait}
 
     def terminals(self, scale: float) -> int | None:
-        """Return the default number of clients in a run with waits."""
+        """Return the default number of clients in a run in which clients pause (`--think-time`)."""
         terminals = self.facts.terminals
         return None if terminals is None else rules.count_at(terminals, scale)
 

@@ -48,7 +48,7 @@ def columns_of(node: Node, above: Node | None = None) -> tuple[str, ...] | None:
 
     VERBOSE qualifies each column with the table's alias in the statement, except the output of a
     statement with one table. Joins and aggregates receive whole rows if that is cheaper than
-    projecting them. The result is then the columns that they use.
+    projecting them. For such a scan, return the columns that its joins and aggregates use.
     """
     alias = node.get("Alias")
     if alias is None or "Relation Name" not in node:

@@ -83,7 +83,7 @@ def condition_of(text: str) -> TextCondition | None:
 
 
 def _values(text: str) -> int:
-    """Return the number of value marks in a text."""
+    """Return the number of placeholders for values, such as `?`, in a statement's text."""
     return len(_VALUE.findall(_TEXT.sub("''", text)))
 
 

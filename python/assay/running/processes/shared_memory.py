@@ -2,7 +2,7 @@
 
 A PostgreSQL server keeps a small System V segment. The segment's header names the data directory,
 and the file of /dev/shm that lists the server's other files there. A server that restarts on the
-same data directory removes all of it. If the directory is deleted, nothing else removes it. The
+same data directory removes all of it. After the directory is deleted, no server does. The
 kernel counts processes attached to a segment: one without any belongs to a server whose processes
 have all ended.
 

@@ -80,7 +80,7 @@ def _cpu_blame(case: Case, busy: Sequence[Worker]) -> Blamed | None:
 
 
 def _disk_blames(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
-    """Return waits for the disk, by maintenance's share of the server's reads and writes."""
+    """Return the part of disk waits that maintenance causes: its share of the bytes moved."""
     moved = sum(worker.moved_bytes or 0.0 for worker in busy)
     share = min(1.0, sum(worker.moved_share or 0.0 for worker in busy))
     if not moved or not share:
