@@ -97,7 +97,8 @@ test-rust: ## unit, property and virtual-clock tests of the core
 
 test-compiled: .venv/.core
 	@# Once here, and not by each of the processes that carry tests out.
-	$(BIN)/pytest --collect-only -qq tests >/dev/null
+	@mkdir -p target
+	$(BIN)/pytest --collect-only -qq tests >target/collected.txt || { cat target/collected.txt; exit 1; }
 
 test-python: setup browser xfs pgbouncer receivers ## unit, property, golden, contract, end-to-end and browser tests
 	$(BIN)/pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -139,11 +140,10 @@ def files_with_a_secret(lab: Lab) -> list[Path]:
     return [file for file in files if has_secret(file.read_bytes())]
 
 
-def shown_by_processes(lab: Lab, given: Given) -> Iterator[str]:
+def shown_by_processes(lab: Lab, given: Given, written: bytes) -> Iterator[str]:
     """Yield what the kernel shows of processes of the laboratory that has the password."""
     # What a person wrote on a command line or into the environment is there by their will. A
     # process that was forked, and has not yet its own program, has the same command line.
-    written = "\0".join(given.arguments).encode()
     for pid in lab.strays():
         files = [] if given.variables else ["environ"]
         for file in ("cmdline", *files):
@@ -151,7 +151,7 @@ def shown_by_processes(lab: Lab, given: Given) -> Iterator[str]:
                 content = Path(f"/proc/{pid}/{file}").read_bytes()
             except OSError:
                 continue
-            is_written = file == "cmdline" and given.is_shown and written in content
+            is_written = file == "cmdline" and given.is_shown and content == written
             if has_secret(content) and not is_written:
                 yield f"{file} of {content[:40]!r}"
 
@@ -163,9 +163,10 @@ def watched(lab: Lab, given: Given) -> tuple[subprocess.Popen[str], str, set[str
     shown: set[str] = set()
     with out.open("wb") as printed:
         started = lab.begin(*given.arguments, "--runs", str(lab.runs))
+        written = "\0".join((sys.executable, *started.args, "")).encode()
         deadline_s = time.monotonic() + PATIENCE_S
         while started.poll() is None and time.monotonic() < deadline_s:
-            shown |= set(shown_by_processes(lab, given))
+            shown |= set(shown_by_processes(lab, given, written))
             time.sleep(LOOK_EVERY_S)
         printed.write("".join(started.communicate(timeout=PATIENCE_S)).encode())
     return started, os.fsdecode(out.read_bytes()), shown
