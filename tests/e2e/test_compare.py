@@ -7,8 +7,9 @@ from typing import Any
 from tests.e2e.conftest import POSTGRESQL, Lab
 
 COMPARE = ["compare", "point-select", "--engine", POSTGRESQL, "--time", "500ms", "--warmup", "0s"]
-# Without its index a row is found by reading all of them.
-COMPARE += ["--b", "enable_indexscan=off", "--b", "enable_bitmapscan=off", "--repeat", "2"]
+# Without its index a row is found by reading all of them. Two rounds leave even that within noise
+# beside other load: Student's factor is 12.7, and 4.3 for three.
+COMPARE += ["--b", "enable_indexscan=off", "--b", "enable_bitmapscan=off", "--repeat", "3"]
 
 
 def rows(figure: dict[str, Any], table: str) -> list[dict[str, Any]]:
@@ -21,7 +22,7 @@ def test_a_plan_without_its_index_explains_the_difference(server_lab: Lab) -> No
     lab = server_lab
     document = lab.document(*COMPARE)
     (figure,) = document["figures"]
-    assert (figure["kind"], len(document["runs"])) == ("compare", 4)
+    assert (figure["kind"], len(document["runs"])) == ("compare", 6)
     slower = "enable_indexscan=off enable_bitmapscan=off"
     assert figure["subjects"] == [POSTGRESQL, slower]
     whole = next(row for row in rows(figure, "ratios") if row["of"] == "a transaction")

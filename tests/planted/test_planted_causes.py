@@ -110,5 +110,5 @@ def _children(of: int | None = None) -> list[str]:
         pid
         for thread in Path(f"/proc/{of}/task").iterdir()
         for pid in (thread / "children").read_text(encoding="ascii").split()
-        if int(pid) != forks().server.pid
+        if int(pid) != forks().server
     ]
